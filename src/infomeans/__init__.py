@@ -1,0 +1,28 @@
+"""Deep clustering that stands on one identity: mutual information is soft, regularised K-means.
+
+>>> from infomeans import MIADM
+>>> labels = MIADM(n_clusters=10, random_state=0).fit_predict(X)  # doctest: +SKIP
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+
+__version__ = version("infomeans")
+
+_ESTIMATORS = ("MIADM", "SRKMeans", "DEPICT", "MID", "DEC", "DCN", "Autoencoder")
+_MODULES = ("functional", "graph", "methods", "metrics", "networks", "training")
+
+__all__ = [*_ESTIMATORS, *_MODULES, "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for when it is asked for: the command line starts without torch."""
+    if name in _ESTIMATORS:
+        return getattr(import_module("infomeans.estimators"), name)
+    if name in _MODULES:
+        return import_module(f"infomeans.{name}")
+    raise AttributeError(f"module 'infomeans' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,107 @@
+"""The demo: handwritten digits, three baselines and MI-ADM."""
+
+from __future__ import annotations
+
+import math
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits
+
+import infomeans
+from infomeans._typing import IntArray
+from infomeans.estimators import MIADM, Autoencoder
+from infomeans.graph import agglomerate
+from infomeans.metrics import scores
+from infomeans.runs import write_run
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the demo's table."""
+
+    method: str
+    acc: float
+    nmi: float
+    ari: float
+    mi: float
+    seconds: float
+
+
+def run_demo(folder: Path, seed: int, announce: Callable[[str], None]) -> list[Row]:
+    """Cluster the 1,797 digits that ship with scikit-learn, and write the run to a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    seed : int
+    announce : callable
+        Told what is about to happen.
+    """
+    digits = load_digits()
+    images, classes = digits.images, digits.target
+    pixels, k = digits.data, 10
+
+    announce("K-means and graph agglomeration on the pixels")
+    rows = [
+        _baseline("kmeans", lambda: _kmeans(pixels, k, seed), classes),
+        _baseline("graph", lambda: agglomerate(pixels, k), classes),
+    ]
+    announce("Auto-encoder")
+    began = time.perf_counter()
+    autoencoder = Autoencoder(random_state=seed, verbose=1).fit(images)
+    pretraining = time.perf_counter() - began
+    embedding = autoencoder.transform(images)
+    rows.insert(
+        1,
+        _baseline("autoencoder+kmeans", lambda: _kmeans(embedding, k, seed), classes, pretraining),
+    )
+    announce("MI-ADM on that auto-encoder")
+    began = time.perf_counter()
+    model = MIADM(
+        k, network=autoencoder.network_, pretrain_epochs=0, random_state=seed, verbose=1
+    ).fit(images)
+    seconds = pretraining + time.perf_counter() - began
+    posteriors = model.predict_proba(images)
+    rows.append(
+        Row("mi-adm", **scores(classes, model.labels_), mi=model.score(images), seconds=seconds)
+    )
+    write_run(
+        folder,
+        posteriors,
+        [*autoencoder.history_, *model.history_],
+        metrics={row.method: vars(row) for row in rows},
+        config={
+            "data": "scikit-learn's handwritten digits",
+            "seed": seed,
+            "infomeans": infomeans.__version__,
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+        },
+    )
+    return rows
+
+
+def _kmeans(X: np.ndarray, n_clusters: int, seed: int) -> IntArray:
+    return KMeans(n_clusters, n_init=20, random_state=seed).fit_predict(X)
+
+
+def _baseline(
+    method: str, cluster: Callable[[], IntArray], classes: IntArray, seconds: float = 0.0
+) -> Row:
+    began = time.perf_counter()
+    labels = cluster()
+    seconds += time.perf_counter() - began
+    return Row(method, **scores(classes, labels), mi=_label_entropy(labels), seconds=seconds)
+
+
+def _label_entropy(labels: IntArray) -> float:
+    """Mutual information of data and hard labels, which is the entropy of the labels."""
+    shares = np.bincount(labels) / len(labels)
+    return -sum(share * math.log(share) for share in shares if share)

@@ -1,0 +1,76 @@
+r"""Soft, regularised K-means: distances, softmins, prototypes and the objective.
+
+``z`` is the embedding (n, d), ``prototypes`` are the soft means :math:`\theta'` (K, d) and
+``temperature`` is the paper's :math:`\lambda K`.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def squared_distances(z: Tensor, prototypes: Tensor) -> Tensor:
+    r""":math:`\lVert z_i - \theta'_k \rVert^2`, (n, K).
+
+    From differences, not from inner products: a small temperature would magnify what those lose.
+    """
+    return torch.cdist(z, prototypes, compute_mode="donot_use_mm_for_euclid_dist").square()
+
+
+def log_softmin(z: Tensor, prototypes: Tensor, temperature: float) -> Tensor:
+    r"""Logarithm of :math:`q_{ik} \propto \exp(-\lVert z_i - \theta'_k\rVert^2 / \lambda K)`.
+
+    Eq. qik.Gener of the paper.
+    """
+    return F.log_softmax(-squared_distances(z, prototypes) / temperature, dim=1)
+
+
+def log_student(z: Tensor, prototypes: Tensor) -> Tensor:
+    r"""Logarithm of DEC's posteriors: Student's t with one degree of freedom.
+
+    .. math:: p_{ik} \propto (1 + \lVert z_i - \mu_k \rVert^2)^{-1}
+    """
+    return F.log_softmax(-torch.log1p(squared_distances(z, prototypes)), dim=1)
+
+
+def weighted_means(q_sum: Tensor, qz_sum: Tensor, fallback: Tensor) -> Tensor:
+    r"""Soft means :math:`\theta'_k = \sum_i q_{ik} z_i / \sum_i q_{ik}` (Eq. centroids.Gener).
+
+    Parameters
+    ----------
+    q_sum : (K,) tensor
+    qz_sum : (K, d) tensor
+    fallback : (K, d) tensor
+        Where a cluster without any mass stays.
+    """
+    mass = q_sum.unsqueeze(1)
+    means = qz_sum / mass.clamp_min(torch.finfo(mass.dtype).tiny)
+    return torch.where(mass > 0, means, fallback)
+
+
+def soft_kmeans_objective(z: Tensor, q: Tensor, prototypes: Tensor, temperature: float) -> Tensor:
+    r"""The regularised soft K-means loss (Eq. R-soft-kmeans).
+
+    .. math:: \sum_{ik} q_{ik} \lVert z_i - \theta'_k \rVert^2
+              + \lambda K \sum_{ik} q_{ik} \log q_{ik} - \sum_i z_i^T z_i
+    """
+    spread = (q * squared_distances(z, prototypes)).sum()
+    return spread + temperature * torch.xlogy(q, q).sum() - z.square().sum()
+
+
+def logistic_view(prototypes: Tensor, q_hat: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+    r"""The logistic posteriors whose MI-ADM target is the softmin over these prototypes.
+
+    .. math:: \theta_k = \theta'_k / \lambda K, \qquad
+              b_k = \tfrac12 \log \hat q_k - \lVert\theta'_k\rVert^2 / 2 \lambda K
+
+    With these, :math:`p_{ik}^2 / \hat q_k`, rows normalised, is the softmin. The paper's
+    :math:`b_k` lacks the second term.
+
+    Returns
+    -------
+    weight : (K, d) tensor
+    bias : (K,) tensor
+    """
+    norms = prototypes.square().sum(dim=1)
+    return prototypes / temperature, q_hat.log() / 2 - norms / (2 * temperature)

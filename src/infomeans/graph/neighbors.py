@@ -1,0 +1,38 @@
+"""The directed k-nearest-neighbour graph."""
+
+import numpy as np
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+from infomeans._typing import Array
+
+
+def neighbor_graph(X: Array, n_neighbors: int = 20) -> sparse.csr_array:
+    r"""Directed nearest-neighbour graph with Gaussian weights and rows that sum to one.
+
+    .. math:: w_{ij} \propto \exp(-d_{ij}^2 / \sigma^2), \qquad
+              \sigma^2 = \text{mean squared distance to the neighbours}
+
+    Parameters
+    ----------
+    X : (n, d) array
+    n_neighbors : int
+        Neighbours of each sample, itself not counted; clipped to ``n - 1``.
+
+    Returns
+    -------
+    (n, n) sparse array
+        Row ``i`` holds the weights of the neighbours of sample ``i``, nearest first.
+    """
+    n = len(X)
+    k = min(n_neighbors, n - 1)
+    if k < 1:
+        return sparse.csr_array((n, n))
+    distances, neighbors = NearestNeighbors(n_neighbors=k, n_jobs=-1).fit(X).kneighbors()
+    squared = distances.astype(np.float64) ** 2
+    # A row whose neighbours are all far away would underflow to zero weights: only differences
+    # within a row matter once it is normalised, so each row is shifted by its nearest distance.
+    weights = np.exp((squared[:, :1] - squared) / max(squared.mean(), np.finfo(float).tiny))
+    weights /= weights.sum(axis=1, keepdims=True)
+    indptr = np.arange(0, n * k + 1, k)
+    return sparse.csr_array((weights.ravel(), neighbors.ravel(), indptr), shape=(n, n))

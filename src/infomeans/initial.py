@@ -1,0 +1,78 @@
+"""The initial clusters, from the embedding of a pretrained network."""
+
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from infomeans import functional as IF
+from infomeans._typing import Array, IntArray
+from infomeans.graph import agglomerate
+
+Init = Literal["graph", "kmeans", "soft_kmeans"] | ArrayLike
+NAMES = ("graph", "kmeans", "soft_kmeans")
+
+
+def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
+    """Refuse an unknown start; labels given as an array come back as integers."""
+    if isinstance(init, str):
+        if init not in NAMES:
+            raise ValueError(
+                f"init={init!r} is unknown; choose one of {', '.join(NAMES)} or give an array of "
+                f"n_samples labels."
+            )
+        return None
+    labels = np.asarray(init)
+    if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"init is an array of shape {labels.shape} and type {labels.dtype}; one integer label "
+            f"for each of the {n_samples} samples is needed."
+        )
+    if labels.min() < 0 or labels.max() >= n_clusters:
+        raise ValueError(
+            f"init has labels from {labels.min()} to {labels.max()}; with n_clusters={n_clusters} "
+            f"they must lie between 0 and {n_clusters - 1}."
+        )
+    return labels.astype(np.int64)
+
+
+def initial_clusters(z: Array, n_clusters: int, init: Init, *, seed: int) -> IntArray:
+    """Hard clusters of an embedding (n, d).
+
+    Parameters
+    ----------
+    z : (n, d) array
+    n_clusters : int
+    init : {"graph", "kmeans", "soft_kmeans"} or array of labels
+        Sparse graph agglomeration; K-means; K-means followed by its soft updates, which is the
+        start that the paper states.
+    seed : int
+        Of K-means.
+    """
+    labels = check_init(init, len(z), n_clusters)
+    if labels is not None:
+        return labels
+    if init == "graph":
+        return agglomerate(z, n_clusters)
+    # Several threads would add up in changing order, and ties could fall either way.
+    with threadpool_limits(1, user_api="openmp"):
+        kmeans = KMeans(n_clusters, n_init=20, random_state=seed).fit(z)
+    if init == "kmeans":
+        return kmeans.labels_.astype(np.int64)
+    return soft_kmeans(z, kmeans.cluster_centers_).argmax(axis=1)
+
+
+def soft_kmeans(z: Array, prototypes: Array, *, lam: float = 1e-4, max_rounds: int = 100) -> Array:
+    """Soft assignments (n, K): prototypes and softmins in turn until they stand still."""
+    points, centres = torch.as_tensor(z).double(), torch.as_tensor(prototypes).double()
+    temperature = lam * len(centres)
+    q = IF.log_softmin(points, centres, temperature).exp()
+    for _ in range(max_rounds):
+        centres = IF.weighted_means(q.sum(dim=0), q.T @ points, centres)
+        before, q = q, IF.log_softmin(points, centres, temperature).exp()
+        if (q - before).abs().max() < 1e-6:
+            break
+    return q.numpy()

@@ -1,0 +1,222 @@
+"""What a method is: the interface between the clustering methods and the trainer."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from infomeans import functional as IF
+
+Statistics = dict[str, Tensor]
+
+
+class Network(Protocol):
+    """What methods and trainer ask of a network."""
+
+    bounded: bool
+    reconstructs: bool
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The clean embedding (n, d)."""
+
+    def noisy(self, x: Tensor) -> Tensor:
+        """The embedding of a corrupted copy of the input (n, d)."""
+
+    def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
+        """The reconstruction loss R from the noisy embedding."""
+
+
+class Batch:
+    """A batch in training. What a loss does not ask for is not computed.
+
+    Attributes
+    ----------
+    network : Network
+    x : (n, ...) tensor
+    q : (n, K) tensor or None
+        The targets of these samples; None for a method that has no targets.
+    """
+
+    def __init__(self, network: Network, x: Tensor, q: Tensor | None = None) -> None:
+        self.network = network
+        self.x = x
+        self.q = q
+
+    @cached_property
+    def noisy(self) -> Tensor:
+        """The noisy embedding, which the losses act on."""
+        return self.network.noisy(self.x)
+
+    @cached_property
+    def reconstruction(self) -> Tensor:
+        """The reconstruction loss R."""
+        return self.network.reconstruction(self.x, self.noisy)
+
+
+class Embedded:
+    """The whole data set as a method sees it: the clean embedding and the current targets.
+
+    Attributes
+    ----------
+    z : (n, d) tensor
+    q : (n, K) tensor
+    """
+
+    chunk: ClassVar[int] = 8192
+
+    def __init__(self, z: Tensor, q: Tensor) -> None:
+        self.z = z
+        self.q = q
+
+    @torch.no_grad()
+    def total(self, statistics: Callable[[Tensor, Tensor], Statistics]) -> Statistics:
+        """Add up over all samples what ``statistics(z, q)`` says of each chunk of them."""
+        sums: Statistics = {}
+        for z, q in zip(self.z.split(self.chunk), self.q.split(self.chunk), strict=True):
+            for name, value in statistics(z, q).items():
+                sums[name] = sums[name] + value if name in sums else value
+        return sums
+
+    @torch.no_grad()
+    def map(self, function: Callable[[Tensor], Tensor]) -> Tensor:
+        """Apply a function of the embedding to every sample."""
+        return torch.cat([function(z) for z in self.z.split(self.chunk)])
+
+
+class Method(nn.Module):
+    """A clustering method: posteriors, targets and a loss over an embedding.
+
+    Its parameters and buffers are all its state. Whatever it needs from the whole data set is a
+    sum over samples (`statistics`), unless it overrides `refresh`.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n_features : int
+        Length of the embedding.
+    """
+
+    needs_bounded: ClassVar[bool] = False
+    """Whether the loss would run away on an unbounded embedding."""
+
+    warms_up: ClassVar[bool] = True
+    """Whether the method first trains against the hard initial clusters."""
+
+    has_targets: ClassVar[bool] = True
+    """Whether the loss follows targets after the warm-up."""
+
+    prototypes: Tensor
+    """(K, d): the centres of the clusters in the embedding."""
+
+    def __init__(self, n_clusters: int, n_features: int) -> None:
+        super().__init__()
+        self.n_clusters = n_clusters
+        self.n_features = n_features
+
+    def start(self, data: Embedded) -> None:
+        """Take over the initial clusters, given as one-hot targets."""
+        sums = data.total(moments)
+        self._place(IF.weighted_means(sums["q"], sums["qz"], self.prototypes))
+
+    @abstractmethod
+    def log_posteriors(self, z: Tensor) -> Tensor:
+        """Logarithms of the posteriors (n, K)."""
+
+    def forward(self, z: Tensor) -> Tensor:
+        """The posteriors (n, K)."""
+        return self.log_posteriors(z).exp()
+
+    def statistics(self, z: Tensor, q: Tensor) -> Statistics:
+        """Sums over these samples, from their embedding and their current targets."""
+        return {}
+
+    def update(self, statistics: Statistics) -> bool:
+        """Take in the sums over all samples; True asks for another round."""
+        return False
+
+    def targets(self, z: Tensor) -> Tensor:
+        """Targets of these samples; posteriors for a method that has none."""
+        return self(z)
+
+    @abstractmethod
+    def loss(self, batch: Batch) -> Statistics:
+        """Named terms whose sum is minimised."""
+
+    def step_statistics(self, batch: Batch) -> Statistics:
+        """Sums over a batch that `after_step` wants."""
+        return {}
+
+    def after_step(self, statistics: Statistics) -> None:
+        """Take in the sums over the batch, after the optimiser's step."""
+
+    def follow(self, data: Embedded) -> None:
+        """Update the state from the whole data set, with the targets as they are."""
+        while self.update(data.total(self.statistics)):
+            pass
+
+    def refresh(self, data: Embedded) -> None:
+        """Update the state, then the targets, from the whole data set."""
+        self.follow(data)
+        data.q = data.map(self.targets)
+
+    def refill(self, data: Embedded) -> int:
+        """Give every empty cluster a half of the largest one; returns how many were empty."""
+        sizes = data.total(self._sizes)["sizes"]
+        empty = (sizes == 0).nonzero().flatten().tolist()
+        for cluster in empty:
+            self._split(data, int(data.total(self._sizes)["sizes"].argmax()), cluster)
+        return len(empty)
+
+    def finish(self, data: Embedded) -> None:
+        """Settle what is only needed after training."""
+
+    @abstractmethod
+    def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
+        """Let two clusters share what was one, on either side of its centre.
+
+        Parameters
+        ----------
+        source, empty : int
+            The cluster to share, and the one that takes a half of it.
+        centre : (d,) tensor
+        offset : (d,) tensor
+            From the centre to where the new cluster should lie.
+        """
+
+    def _place(self, prototypes: Tensor) -> None:
+        with torch.no_grad():
+            self.prototypes.copy_(prototypes)
+
+    def _sizes(self, z: Tensor, q: Tensor) -> Statistics:
+        return {"sizes": self._assigned(z).sum(dim=0)}
+
+    def _assigned(self, z: Tensor) -> Tensor:
+        return self._one_hot(self.log_posteriors(z).argmax(dim=1))
+
+    def _one_hot(self, labels: Tensor) -> Tensor:
+        return F.one_hot(labels, self.n_clusters)
+
+    @torch.no_grad()
+    def _split(self, data: Embedded, source: int, empty: int) -> None:
+        def members(z: Tensor, q: Tensor) -> Statistics:
+            inside = z[self._assigned(z)[:, source] > 0]
+            count = inside.new_tensor(len(inside))
+            return {"n": count, "z": inside.sum(dim=0), "zz": inside.T @ inside}
+
+        sums = data.total(members)
+        centre = sums["z"] / sums["n"]
+        covariance = sums["zz"] / sums["n"] - centre.outer(centre)
+        variances, directions = torch.linalg.eigh(covariance.cpu().double())
+        offset = variances[-1].clamp_min(0).sqrt() * directions[:, -1]
+        self.split(source, empty, centre, offset.to(centre))
+
+
+def moments(z: Tensor, q: Tensor) -> Statistics:
+    """Mass, sum and squared length of the samples of each cluster."""
+    return {"q": q.sum(dim=0), "qz": q.T @ z, "qzz": q.T @ z.square().sum(dim=1)}

@@ -1,0 +1,65 @@
+"""DCN: hard K-means on the embedding, with centroids that follow every batch."""
+
+import torch
+from torch import Tensor
+
+from infomeans import functional as IF
+from infomeans.methods.base import Batch, Embedded, Statistics, moments
+from infomeans.methods.prototypes import Prototypical
+
+
+class DCNMethod(Prototypical):
+    r"""Minimise :math:`\frac{\lambda}{2} \lVert z_i - m_{s(i)} \rVert^2 + R`, s(i) the nearest.
+
+    After every step the centroids move by the batch's own members,
+    :math:`m_k \leftarrow (c_k m_k + \sum_{s(i)=k} z_i) / (c_k + n_k)`, and the counts
+    :math:`c_k` grow by :math:`n_k` (Eq. objective.k.means).
+
+    Parameters
+    ----------
+    n_clusters, n_features : int
+    lam : float
+        Weight of the clustering term.
+    """
+
+    warms_up = False
+    counts: Tensor
+
+    def __init__(self, n_clusters: int, n_features: int, *, lam: float = 1.0) -> None:
+        super().__init__(n_clusters, n_features)
+        self.lam = lam
+        self.register_buffer("counts", torch.ones(n_clusters))
+
+    def start(self, data: Embedded) -> None:
+        """Centroids and counts of the initial clusters."""
+        super().start(data)
+        self.counts = data.total(moments)["q"].clamp_min(1)
+
+    def log_posteriors(self, z: Tensor) -> Tensor:
+        """Zero for the nearest centroid, minus infinity for the others."""
+        return self._nearest(z).log()
+
+    def loss(self, batch: Batch) -> Statistics:
+        """Distance to the nearest centroid, and the reconstruction."""
+        own = self._nearest(batch.noisy.detach()) @ self.prototypes
+        distance = (batch.noisy - own).square().sum(dim=1).mean()
+        return {"clustering": self.lam / 2 * distance, "reconstruction": batch.reconstruction}
+
+    def step_statistics(self, batch: Batch) -> Statistics:
+        """Members of each cluster in the batch, and their sum."""
+        return moments(batch.noisy, self._nearest(batch.noisy))
+
+    def after_step(self, statistics: Statistics) -> None:
+        """Move the centroids by the batch."""
+        count, counts = statistics["q"], self.counts
+        self.counts = counts + count
+        self._place((counts[:, None] * self.prototypes + statistics["qz"]) / self.counts[:, None])
+
+    def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
+        """Share the centroid and its count."""
+        super().split(source, empty, centre, offset)
+        self.counts[[source, empty]] = self.counts[source].clone() / 2
+
+    def _nearest(self, z: Tensor) -> Tensor:
+        """One-hot assignment to the nearest centroid (n, K)."""
+        return self._one_hot(IF.squared_distances(z, self.prototypes).argmin(dim=1)).to(z)

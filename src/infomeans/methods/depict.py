@@ -1,0 +1,54 @@
+"""DEPICT: a KL divergence to targets, with a term that balances the clusters."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from torch import Tensor
+
+from infomeans import functional as IF
+from infomeans.methods.logistic import Alternating
+
+
+class DEPICTMethod(Alternating):
+    r"""Alternate DEPICT's targets with a cross-entropy to them (Eq. kl.disc).
+
+    The published formula :math:`q \propto p / \sqrt{\sum p}` does not sharpen, and the mutual
+    information falls when it is followed. The authors' released program uses
+    :math:`q \propto p^2 / \sum p` in its place, and so does this class by default.
+
+    Parameters
+    ----------
+    n_clusters, n_features : int
+    gamma : float
+        Weight of the balance; of no effect on the released formula.
+    targets : {"released", "closed", "exact"}
+        The released formula, the printed closed form (Eq. q.DEPICT), or the exact minimiser of
+        the printed objective, :math:`q \propto p / \hat q^\gamma`.
+    prior : sequence of K positive numbers, optional
+        Wanted shares of the clusters, equal if not given.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int,
+        n_features: int,
+        *,
+        gamma: float = 1.0,
+        targets: Literal["released", "closed", "exact"] = "released",
+        prior: Sequence[float] | None = None,
+    ) -> None:
+        super().__init__(n_clusters, n_features, prior=prior)
+        self.gamma = gamma
+        self.released = targets == "released"
+        self.exact = targets == "exact"
+        self.power = 2.0 if self.released else 1.0
+
+    def mass(self, log_p: Tensor) -> Tensor:
+        """The posteriors."""
+        return log_p.exp()
+
+    def closed_weight(self, log_s: Tensor) -> Tensor:
+        """One over their sum, or over its power gamma / (1 + gamma)."""
+        if self.released:
+            return IF.dec_weight(log_s, self.log_prior)
+        return IF.depict_weight(log_s, self.gamma, self.log_prior)

@@ -1,0 +1,137 @@
+"""Logistic posteriors, and what the methods that use them share."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from infomeans import functional as IF
+from infomeans.methods.base import Batch, Embedded, Method, Statistics, moments
+
+
+class Logistic(Method):
+    r"""Posteriors :math:`p_{ik} \propto \exp(\theta_k^T z_i + b_k)` (Eq. p_expression).
+
+    Parameters
+    ----------
+    n_clusters, n_features : int
+    prior : sequence of K positive numbers, optional
+        Wanted shares of the clusters. Cluster numbers mean nothing, so the largest share goes to
+        the largest initial cluster, and so on.
+    """
+
+    log_prior: Tensor
+
+    def __init__(
+        self, n_clusters: int, n_features: int, *, prior: Sequence[float] | None = None
+    ) -> None:
+        super().__init__(n_clusters, n_features)
+        self.prior = prior
+        self.weight = nn.Parameter(torch.zeros(n_clusters, n_features))
+        self.bias = nn.Parameter(torch.zeros(n_clusters))
+        self.register_buffer("prototypes", torch.zeros(n_clusters, n_features))
+        self.register_buffer("log_prior", torch.zeros(n_clusters))
+
+    @torch.no_grad()
+    def start(self, data: Embedded) -> None:
+        """Posteriors of round Gaussians of one size around the means of the initial clusters."""
+        super().start(data)
+        sums = data.total(moments)
+        shares = sums["q"] / sums["q"].sum()
+        norms = self.prototypes.square().sum(dim=1)
+        spread = (sums["qzz"].sum() / sums["q"].sum() - shares @ norms) / self.n_features
+        precision = 1 / spread.clamp_min(1e-6)
+        self.weight.copy_(self.prototypes * precision)
+        self.bias.copy_(-norms * precision / 2 + _safe_log(shares))
+        if self.prior is not None:
+            wanted = torch.as_tensor(self.prior).to(shares).sort(descending=True).values
+            order = shares.argsort(descending=True, stable=True)
+            self.log_prior[order] = (wanted / wanted.sum()).log()
+
+    def log_posteriors(self, z: Tensor) -> Tensor:
+        """Logarithms of the logistic posteriors."""
+        return F.log_softmax(F.linear(z, self.weight, self.bias), dim=1)
+
+    def finish(self, data: Embedded) -> None:
+        """Centres of the clusters: the soft means under the posteriors."""
+        sums = data.total(lambda z, q: moments(z, self.log_posteriors(z).exp()))
+        self._place(IF.weighted_means(sums["q"], sums["qz"], self.prototypes))
+
+    @torch.no_grad()
+    def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
+        """Turn one logit into two that are equal at the centre and differ along the offset."""
+        tilt = 2 * offset / offset.square().sum().clamp_min(1e-6)
+        weight, bias = self.weight[source].clone(), self.bias[source].clone()
+        for cluster, sign in ((source, -1), (empty, 1)):
+            self.weight[cluster] = weight + sign * tilt
+            self.bias[cluster] = bias - sign * tilt @ centre
+
+
+class Alternating(Logistic):
+    r"""Logistic posteriors trained towards targets :math:`q_{ik} \propto p_{ik}^a w_k`.
+
+    The weights come in closed form from one sum over the data, or exactly, by rounds that each
+    add up K numbers.
+    """
+
+    power: float
+    gamma: float = 1.0
+    exact: bool = False
+    tolerance: float = 1e-5
+    max_rounds: int = 200
+    log_weight: Tensor
+    log_u: Tensor
+
+    def __init__(
+        self, n_clusters: int, n_features: int, *, prior: Sequence[float] | None = None
+    ) -> None:
+        super().__init__(n_clusters, n_features, prior=prior)
+        self.register_buffer("log_weight", torch.zeros(n_clusters))
+        self.register_buffer("log_u", torch.full((n_clusters,), 1 / n_clusters).log())
+        self._rounds = 0
+
+    @abstractmethod
+    def mass(self, log_p: Tensor) -> Tensor:
+        """What the closed form adds up over the samples (n, K)."""
+
+    @abstractmethod
+    def closed_weight(self, log_s: Tensor) -> Tensor:
+        """The closed form's weights from the logarithm of that sum (K,)."""
+
+    def statistics(self, z: Tensor, q: Tensor) -> Statistics:
+        """The K sums that the weights are made of."""
+        mass = self.targets(z) if self.exact else self.mass(self.log_posteriors(z))
+        return {"s": mass.sum(dim=0)}
+
+    def update(self, statistics: Statistics) -> bool:
+        """Set the weights; exact ones ask for rounds until they stand still."""
+        if not self.exact:
+            self.log_weight = self.closed_weight(_safe_log(statistics["s"]))
+            return False
+        before = self.log_u
+        self.log_u = IF.exact_step(before, statistics["s"], self.gamma)
+        self.log_weight = IF.exact_weight(self.log_u, self.gamma, self.log_prior)
+        change = (self.log_u.exp() - before.exp()).abs().max() / self.log_u.exp().max()
+        self._rounds += 1
+        if change > self.tolerance and self._rounds < self.max_rounds:
+            return True
+        self._rounds = 0
+        return False
+
+    def targets(self, z: Tensor) -> Tensor:
+        """Targets of these samples under the current weights."""
+        return IF.weighted_targets(self.log_posteriors(z), self.power, self.log_weight)
+
+    def loss(self, batch: Batch) -> Statistics:
+        """Cross-entropy to the targets, and the reconstruction (Eq. maximization.Disc.2)."""
+        assert batch.q is not None
+        return {
+            "clustering": IF.cross_entropy(batch.q, self.log_posteriors(batch.noisy)),
+            "reconstruction": batch.reconstruction,
+        }
+
+
+def _safe_log(x: Tensor) -> Tensor:
+    return x.clamp_min(torch.finfo(x.dtype).tiny).log()

@@ -1,0 +1,20 @@
+"""What the methods share whose clusters are points in the embedding."""
+
+import torch
+from torch import Tensor
+
+from infomeans.methods.base import Method
+
+
+class Prototypical(Method):
+    """A method whose state is a prototype per cluster."""
+
+    def __init__(self, n_clusters: int, n_features: int) -> None:
+        super().__init__(n_clusters, n_features)
+        self.register_buffer("prototypes", torch.zeros(n_clusters, n_features))
+
+    @torch.no_grad()
+    def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
+        """Put the two prototypes on either side of the centre."""
+        self.prototypes[source] = centre - offset
+        self.prototypes[empty] = centre + offset

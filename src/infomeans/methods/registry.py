@@ -1,0 +1,91 @@
+"""The methods by name. Nothing here imports torch until a method is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from infomeans.methods.base import Method
+
+_PAPER = (
+    "Jabi, Pedersoli, Mitiche, Ben Ayed: Deep clustering: on the link between discriminative "
+    "models and K-means. IEEE TPAMI 43(6), 2021"
+)
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """A method's names, its one line and its source."""
+
+    slug: str
+    estimator: str
+    path: str
+    summary: str
+    citation: str
+
+    def load(self) -> type[Method]:
+        """The class that implements the method."""
+        module, name = self.path.split(":")
+        return getattr(import_module(f"infomeans.methods.{module}"), name)
+
+
+METHODS = {
+    info.slug: info
+    for info in (
+        MethodInfo(
+            "mi-adm",
+            "MIADM",
+            "mi_adm:MIADMMethod",
+            "mutual information, maximised by an alternating direction method",
+            _PAPER,
+        ),
+        MethodInfo(
+            "sr-kmeans",
+            "SRKMeans",
+            "sr_kmeans:SRKMeansMethod",
+            "soft and regularised K-means on the embedding",
+            _PAPER,
+        ),
+        MethodInfo(
+            "depict",
+            "DEPICT",
+            "depict:DEPICTMethod",
+            "relative entropy to targets, with balanced clusters",
+            "Ghasedi Dizaji, Herandi, Deng, Cai, Huang: Deep clustering via joint convolutional "
+            "autoencoder embedding and relative entropy minimization. ICCV 2017",
+        ),
+        MethodInfo(
+            "mi-d",
+            "MID",
+            "mi_direct:MIDirectMethod",
+            "mutual information, maximised directly by gradient steps",
+            "Krause, Perona, Gomes: Discriminative clustering by regularized information "
+            "maximization. NIPS 2010",
+        ),
+        MethodInfo(
+            "dec",
+            "DEC",
+            "dec:DECMethod",
+            "Student's t posteriors sharpened towards targets of their own; IDEC with a decoder",
+            "Xie, Girshick, Farhadi: Unsupervised deep embedding for clustering analysis. "
+            "ICML 2016",
+        ),
+        MethodInfo(
+            "dcn",
+            "DCN",
+            "dcn:DCNMethod",
+            "hard K-means on the embedding, centroids that follow every batch",
+            "Yang, Fu, Sidiropoulos, Hong: Towards K-means-friendly spaces: simultaneous deep "
+            "learning and clustering. ICML 2017",
+        ),
+    )
+}
+
+
+def find_method(slug: str) -> MethodInfo:
+    """The method of this name."""
+    if slug not in METHODS:
+        raise ValueError(f"method={slug!r} is unknown; choose one of {', '.join(METHODS)}.")
+    return METHODS[slug]

@@ -1,0 +1,55 @@
+"""SR-K-means: soft and regularised K-means, the generative face of MI-ADM."""
+
+from torch import Tensor
+
+from infomeans import functional as IF
+from infomeans.methods.base import Batch, Statistics, moments
+from infomeans.methods.prototypes import Prototypical
+
+
+class SRKMeansMethod(Prototypical):
+    r"""Alternate prototypes, softmin targets and network (Eq. R-soft-kmeans).
+
+    .. math:: \theta'_k = \frac{\sum_i q_{ik} z_i}{\sum_i q_{ik}}, \qquad
+              q_{ik} \propto \exp\Big(-\frac{\lVert z_i - \theta'_k\rVert^2}{\lambda K}\Big), \qquad
+              \min\; \frac{1}{N \lambda K} \sum_i \Big(\sum_k q_{ik}
+              \lVert z_i - \theta'_k \rVert^2 - \lVert z_i \rVert^2\Big) + R
+
+    At fixed targets and prototypes the loss is linear in the embedding, so that only a bounded
+    network keeps it from running away.
+
+    Parameters
+    ----------
+    n_clusters, n_features : int
+    lam : float
+        The regularisation :math:`\lambda`; the softmin's temperature is :math:`\lambda K`.
+    """
+
+    needs_bounded = True
+
+    def __init__(self, n_clusters: int, n_features: int, *, lam: float = 1e-4) -> None:
+        super().__init__(n_clusters, n_features)
+        self.temperature = lam * n_clusters
+
+    def log_posteriors(self, z: Tensor) -> Tensor:
+        """Logarithms of the softmin."""
+        return IF.log_softmin(z, self.prototypes, self.temperature)
+
+    def statistics(self, z: Tensor, q: Tensor) -> Statistics:
+        """Mass and sum of the samples of each cluster."""
+        return moments(z, q)
+
+    def update(self, statistics: Statistics) -> bool:
+        """Move the prototypes to the soft means."""
+        self._place(IF.weighted_means(statistics["q"], statistics["qz"], self.prototypes))
+        return False
+
+    def loss(self, batch: Batch) -> Statistics:
+        """The K-means terms, with the squared norms cancelled, and the reconstruction."""
+        assert batch.q is not None
+        norms = self.prototypes.square().sum(dim=1)
+        pull = batch.q @ norms - 2 * (batch.noisy * (batch.q @ self.prototypes)).sum(dim=1)
+        return {
+            "clustering": pull.mean() / self.temperature,
+            "reconstruction": batch.reconstruction,
+        }

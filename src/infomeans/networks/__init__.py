@@ -1,0 +1,19 @@
+"""The auto-encoders, and how to bring a network of one's own."""
+
+from infomeans.networks.adapters import Identity, UserNetwork
+from infomeans.networks.autoencoder import DenoisingAutoencoder
+from infomeans.networks.build import NetworkSpec, build_network, default_network
+from infomeans.networks.convolutional import convolutional_autoencoder, kernel_and_padding
+from infomeans.networks.dense import dense_autoencoder
+
+__all__ = [
+    "DenoisingAutoencoder",
+    "Identity",
+    "NetworkSpec",
+    "UserNetwork",
+    "build_network",
+    "convolutional_autoencoder",
+    "default_network",
+    "dense_autoencoder",
+    "kernel_and_padding",
+]

@@ -1,0 +1,70 @@
+"""Networks that are not ours: none at all, and a module that the user brings."""
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+_BOUNDED = (nn.Tanh, nn.Sigmoid, nn.Softmax, nn.Softsign, nn.Hardtanh, nn.Hardsigmoid)
+
+
+class Identity(nn.Module):
+    """No network: the data are embeddings already, and stay as they are."""
+
+    # Nothing here can be trained, so no loss can push the embedding out of bounds.
+    bounded = True
+    reconstructs = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The input."""
+        return x
+
+    def noisy(self, x: Tensor) -> Tensor:
+        """The input."""
+        return x
+
+    def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
+        """Zero."""
+        return x.new_zeros(())
+
+
+class UserNetwork(nn.Module):
+    """A module of the user's own, as an encoder or as an auto-encoder.
+
+    The embedding is ``module.encode(x)`` where there is such a method, else ``module(x)``. With a
+    method ``module.decode(z)`` the mean squared error of the reconstruction joins the loss. The
+    noisy pass is the module in training mode: its noise is its own dropout.
+
+    Parameters
+    ----------
+    module : nn.Module
+        ``module.bounded`` says whether the embedding is bounded; without it that is read off the
+        last layer.
+    """
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+        self.reconstructs = hasattr(module, "decode")
+        self.bounded = bool(getattr(module, "bounded", _ends_bounded(module)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The embedding."""
+        encode = getattr(self.module, "encode", self.module)
+        return encode(x)
+
+    def noisy(self, x: Tensor) -> Tensor:
+        """The embedding; what noise there is comes from the module."""
+        return self(x)
+
+    def decode(self, z: Tensor) -> Tensor:
+        """The input that an embedding stands for."""
+        return self.module.decode(z)  # type: ignore[operator]
+
+    def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
+        """Mean squared error of the reconstruction; zero without a decoder."""
+        return F.mse_loss(self.decode(noisy), x) if self.reconstructs else x.new_zeros(())
+
+
+def _ends_bounded(module: nn.Module) -> bool:
+    encoder = getattr(module, "encoder", module)
+    leaves = [part for part in encoder.modules() if not list(part.children())]
+    return bool(leaves) and isinstance(leaves[-1], _BOUNDED)

@@ -1,0 +1,100 @@
+"""The denoising auto-encoder: a noisy and a clean pass that share their weights."""
+
+from collections.abc import Sequence
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class DenoisingAutoencoder(nn.Module):
+    r"""A stack of encoder layers, mirrored by a stack of decoder layers.
+
+    The noisy pass drops activations and feeds the decoder; the clean pass gives the embedding
+    and the layers that the decoder has to restore,
+
+    .. math:: R = \frac1N \sum_i \sum_{l=0}^{L-1} \frac{w_l}{|z_i^l|}\,
+              \lVert z_i^l - \tilde z_i^l \rVert^2, \qquad w_0 = 1.
+
+    Parameters
+    ----------
+    encoder : sequence of modules
+        From the input to the embedding.
+    decoder : sequence of modules
+        ``decoder[l]`` maps the output of ``encoder[l]`` back to its input.
+    dropout : sequence of floats
+        ``dropout[l]`` is the share of the inputs of ``encoder[l]`` that the noisy pass drops.
+    bounded : bool
+        Whether the embedding is bounded, as by a tanh.
+    hidden_weight : float
+        The weight :math:`w_l` of the hidden layers in the reconstruction loss.
+    detach_clean : bool
+        Whether the clean layers are constants to the gradient, which saves a backward pass.
+    glorot : bool
+        Whether to draw the weights as the paper does. With a high learning rate these drive the
+        tanh of the embedding into saturation; torch's own do not.
+    """
+
+    def __init__(
+        self,
+        encoder: Sequence[nn.Module],
+        decoder: Sequence[nn.Module],
+        *,
+        dropout: Sequence[float],
+        bounded: bool,
+        hidden_weight: float = 0.0,
+        detach_clean: bool = True,
+        glorot: bool = False,
+    ) -> None:
+        super().__init__()
+        self.encoder = nn.ModuleList(encoder)
+        self.decoder = nn.ModuleList(decoder)
+        self.dropout = tuple(dropout)
+        self.bounded = bounded
+        self.hidden_weight = hidden_weight
+        self.detach_clean = detach_clean
+        self.reconstructs = True
+        if glorot:
+            self.apply(_glorot)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The clean embedding."""
+        for layer in self.encoder:
+            x = layer(x)
+        return x
+
+    def noisy(self, x: Tensor) -> Tensor:
+        """The embedding of a corrupted copy of the input."""
+        for layer, share in zip(self.encoder, self.dropout, strict=True):
+            x = layer(F.dropout(x, share) if share else x)
+        return x
+
+    def decode(self, z: Tensor) -> Tensor:
+        """The input that an embedding stands for."""
+        return self._restored(z)[0]
+
+    def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
+        """The loss R between the clean layers and what the decoder makes of the noisy embedding."""
+        restored = self._restored(noisy)
+        loss = F.mse_loss(restored[0], x)
+        if self.hidden_weight:
+            clean = x.detach()
+            for layer, back in zip(self.encoder[:-1], restored[1:], strict=True):
+                clean = layer(clean)
+                target = clean.detach() if self.detach_clean else clean
+                loss = loss + self.hidden_weight * F.mse_loss(back, target)
+        return loss
+
+    def _restored(self, z: Tensor) -> list[Tensor]:
+        """The decoder's version of every layer, the input first."""
+        layers = []
+        for layer in reversed(self.decoder):
+            z = layer(z)
+            layers.append(z)
+        return layers[::-1]
+
+
+def _glorot(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
+        nn.init.xavier_uniform_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)

@@ -1,0 +1,90 @@
+"""From what the user asked for to a network for data of this shape."""
+
+import copy
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from infomeans.networks.adapters import Identity, UserNetwork
+from infomeans.networks.autoencoder import DenoisingAutoencoder
+from infomeans.networks.convolutional import convolutional_autoencoder
+from infomeans.networks.dense import dense_autoencoder
+
+Shape = tuple[int, ...]
+NetworkFactory = Callable[[Shape, int], nn.Module]
+NetworkSpec = nn.Module | NetworkFactory | Literal["auto"] | None
+AnyNetwork = DenoisingAutoencoder | UserNetwork | Identity
+
+
+def build_network(
+    network: NetworkSpec, shape: Shape, n_clusters: int, **options: Any
+) -> AnyNetwork:
+    """A network for samples of this shape, of its own: what was passed in stays untouched.
+
+    Parameters
+    ----------
+    network : "auto", None, nn.Module or callable
+        "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors;
+        None takes the vectors as embeddings; a module is copied; a callable is asked for a module
+        with ``network(shape, n_clusters)``.
+    shape : tuple of int
+        Of one sample: ``(d,)`` or ``(channels, height, width)``.
+    n_clusters : int
+    **options
+        Passed on to the network that "auto" stands for.
+    """
+    if network is None:
+        if len(shape) != 1:
+            raise ValueError(
+                f"network=None clusters embeddings as they are and takes X of shape (n, d), "
+                f"but the samples have the shape {shape}; use network='auto' for images."
+            )
+        return Identity()
+    if isinstance(network, str):
+        if network != "auto":
+            raise ValueError(
+                f"network={network!r} is unknown; use 'auto', None, a torch module or a callable "
+                f"(shape, n_clusters) -> module."
+            )
+        return default_network(shape, max(n_clusters, 32), **options)
+    if isinstance(network, nn.Module):
+        return _adapt(copy.deepcopy(network), shape)
+    if callable(network):
+        return _adapt(network(shape, n_clusters), shape)
+    raise TypeError(
+        f"network={network!r} is a {type(network).__name__}; use 'auto', None, a torch module or a "
+        f"callable (shape, n_clusters) -> module."
+    )
+
+
+def default_network(shape: Shape, n_features: int, **options: Any) -> DenoisingAutoencoder:
+    """The convolutional auto-encoder for images, the dense one for vectors."""
+    if len(shape) == 1:
+        return dense_autoencoder(shape[0], n_features, **options)
+    channels, height, width = shape
+    return convolutional_autoencoder((channels, height, width), n_features, **options)
+
+
+def _adapt(module: nn.Module, shape: Shape) -> AnyNetwork:
+    if not isinstance(module, nn.Module):
+        raise TypeError(
+            f"The network callable returned a {type(module).__name__}, not a torch module."
+        )
+    network = module if isinstance(module, AnyNetwork) else UserNetwork(module)
+    _check_embedding(network, shape)
+    return network
+
+
+def _check_embedding(network: AnyNetwork, shape: Shape) -> None:
+    """Try the network on two samples before anything is trained."""
+    training = network.training
+    with torch.no_grad():
+        z = network.eval()(torch.zeros(2, *shape))
+    network.train(training)
+    if z.ndim != 2 or len(z) != 2:
+        raise ValueError(
+            f"The network maps 2 samples of shape {shape} to a tensor of shape {tuple(z.shape)}; "
+            f"an embedding of shape (2, d) is needed."
+        )

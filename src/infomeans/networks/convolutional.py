@@ -1,0 +1,81 @@
+"""The paper's convolutional auto-encoder, for any image size from 8 x 8 up."""
+
+from typing import Any
+
+from torch import nn
+
+from infomeans.networks.autoencoder import DenoisingAutoencoder
+
+SMALLEST_IMAGE = 8
+
+
+def kernel_and_padding(size: int) -> tuple[int, int]:
+    """Kernel and padding of a convolution of stride 2 along an axis of this length.
+
+    The kernel's parity is chosen so that the transposed convolution gives back exactly ``size``.
+    At 16, 28, 32 and 55 this yields the values of the paper's data sets.
+    """
+    if size % 2:
+        return 5, 2
+    return (4, 2) if size >= 32 else (4, 0)
+
+
+def halved(size: int) -> int:
+    """Length of the axis after that convolution."""
+    kernel, padding = kernel_and_padding(size)
+    return (size + 2 * padding - kernel) // 2 + 1
+
+
+def convolutional_autoencoder(
+    shape: tuple[int, int, int], n_features: int, *, maps: int = 50, **options: Any
+) -> DenoisingAutoencoder:
+    """Two strided convolutions and a dense layer with tanh, and their mirror image.
+
+    Parameters
+    ----------
+    shape : (channels, height, width)
+        Of one image, scaled to [-1, 1].
+    n_features : int
+        Length of the embedding.
+    maps : int
+        Feature maps of each convolution.
+    **options
+        ``hidden_weight``, ``detach_clean`` and ``glorot`` of `DenoisingAutoencoder`.
+    """
+    channels, height, width = shape
+    if min(height, width) < SMALLEST_IMAGE:
+        raise ValueError(
+            f"Images of {height} x {width} pixels are too small: "
+            f"at least {SMALLEST_IMAGE} x {SMALLEST_IMAGE} are needed."
+        )
+    middle = halved(height), halved(width)
+    last = halved(middle[0]), halved(middle[1])
+    flat = maps * last[0] * last[1]
+    return DenoisingAutoencoder(
+        encoder=[
+            nn.Sequential(nn.Conv2d(channels, maps, **_geometry(height, width)), nn.LeakyReLU()),
+            nn.Sequential(nn.Conv2d(maps, maps, **_geometry(*middle)), nn.LeakyReLU()),
+            nn.Sequential(nn.Flatten(), nn.Linear(flat, n_features), nn.Tanh()),
+        ],
+        decoder=[
+            nn.Sequential(
+                nn.ConvTranspose2d(maps, channels, **_geometry(height, width)), nn.Tanh()
+            ),
+            nn.Sequential(nn.ConvTranspose2d(maps, maps, **_geometry(*middle)), nn.LeakyReLU()),
+            nn.Sequential(
+                nn.Linear(n_features, flat), nn.LeakyReLU(), nn.Unflatten(1, (maps, *last))
+            ),
+        ],
+        dropout=(0.1, 0.1, 0.0),
+        bounded=True,
+        **options,
+    )
+
+
+def _geometry(height: int, width: int) -> dict[str, Any]:
+    (kernel_h, padding_h), (kernel_w, padding_w) = map(kernel_and_padding, (height, width))
+    return {
+        "kernel_size": (kernel_h, kernel_w),
+        "stride": (2, 2),
+        "padding": (padding_h, padding_w),
+    }

@@ -1,0 +1,39 @@
+"""The dense auto-encoder for vectors."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from torch import nn
+
+from infomeans.networks.autoencoder import DenoisingAutoencoder
+
+
+def dense_autoencoder(
+    n_inputs: int, n_features: int, *, hidden: Sequence[int] = (256, 256), **options: Any
+) -> DenoisingAutoencoder:
+    """Dense layers with leaky ReLU, an embedding with tanh, and their mirror image.
+
+    Parameters
+    ----------
+    n_inputs : int
+        Length of a vector; vectors are standardised.
+    n_features : int
+        Length of the embedding.
+    hidden : sequence of int
+        Widths of the layers in between.
+    **options
+        ``hidden_weight``, ``detach_clean`` and ``glorot`` of `DenoisingAutoencoder`.
+    """
+    widths = (n_inputs, *hidden, n_features)
+    last = len(hidden)
+    encoder = [
+        nn.Sequential(nn.Linear(wide, narrow), nn.Tanh() if depth == last else nn.LeakyReLU())
+        for depth, (wide, narrow) in enumerate(pairwise(widths))
+    ]
+    decoder: list[nn.Module] = [
+        nn.Sequential(nn.Linear(narrow, wide), nn.LeakyReLU()) if depth else nn.Linear(narrow, wide)
+        for depth, (wide, narrow) in enumerate(pairwise(widths))
+    ]
+    dropout = [0.1, 0.1, *[0.0] * len(hidden)][: len(encoder)]
+    return DenoisingAutoencoder(encoder, decoder, dropout=dropout, bounded=True, **options)

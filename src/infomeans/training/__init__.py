@@ -1,0 +1,20 @@
+"""The training loop, its settings, its history and those who look on."""
+
+from infomeans.training.callbacks import Callback, ProgressBars
+from infomeans.training.devices import make_fabric
+from infomeans.training.history import Record
+from infomeans.training.reproducible import isolated, seed_for
+from infomeans.training.settings import Settings, resolve_settings
+from infomeans.training.trainer import Trainer
+
+__all__ = [
+    "Callback",
+    "ProgressBars",
+    "Record",
+    "Settings",
+    "Trainer",
+    "isolated",
+    "make_fabric",
+    "resolve_settings",
+    "seed_for",
+]

@@ -1,0 +1,66 @@
+"""Looking on while a model trains."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from infomeans.training.history import Record
+
+
+class Callback:
+    """Override what you need; every method does nothing by itself."""
+
+    def on_phase(self, phase: str, epochs: int) -> None:
+        """A phase of at most so many epochs begins."""
+
+    def on_epoch(self, record: Record) -> bool | None:
+        """An epoch is over; a return value of True ends its phase."""
+
+    def on_end(self) -> None:
+        """Training is over, or was broken off."""
+
+
+class ProgressBars(Callback):
+    """A progress bar for each phase, on standard error."""
+
+    def __init__(self, label: str = "") -> None:
+        self.label = label
+        self._bars: Progress | None = None
+
+    def on_phase(self, phase: str, epochs: int) -> None:
+        """Start the phase's bar."""
+        if self._bars is None:
+            self._bars = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TextColumn("{task.fields[note]}"),
+                console=Console(stderr=True),
+            )
+            self._bars.start()
+        self._close_bar()
+        description = f"{self.label} {phase}".strip()
+        self._bars.add_task(f"{description:<18}", total=epochs, note="")
+
+    def on_epoch(self, record: Record) -> None:
+        """Move the bar on."""
+        if self._bars is not None:
+            note = f"loss {record.loss:.4f}"
+            if record.mi is not None:
+                note += f"  I(X;K) {record.mi:.3f}"
+            self._bars.update(self._bars.tasks[-1].id, advance=1, note=note)
+
+    def on_end(self) -> None:
+        """Leave the finished bars on the screen."""
+        if self._bars is not None:
+            self._close_bar()
+            self._bars.stop()
+            self._bars = None
+
+    def _close_bar(self) -> None:
+        """A phase that stopped early is complete all the same."""
+        if self._bars is not None and self._bars.tasks:
+            bar = self._bars.tasks[-1]
+            self._bars.update(bar.id, total=bar.completed)

@@ -1,0 +1,21 @@
+"""From a device's name to a Fabric."""
+
+import torch
+from lightning_fabric import Fabric
+
+ACCEPTED = "'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'"
+
+
+def make_fabric(device: str, precision: str = "32-true") -> Fabric:
+    """A Fabric on one device; it launches nothing."""
+    name, _, number = device.partition(":")
+    if name not in ("auto", "cpu", "cuda", "mps") or (number and not number.isdigit()):
+        raise ValueError(f"device={device!r} is unknown; {ACCEPTED} are accepted.")
+    available = {
+        "cuda": torch.cuda.device_count() > int(number or 0),
+        "mps": torch.backends.mps.is_available(),
+    }
+    if not available.get(name, True):
+        raise ValueError(f"device={device!r} is not available on this machine; try 'auto'.")
+    devices = [int(number)] if number and name == "cuda" else 1
+    return Fabric(accelerator=name, devices=devices, precision=precision)  # type: ignore[arg-type]

@@ -1,0 +1,61 @@
+"""What happened in each epoch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from torch import Tensor
+
+from infomeans import functional as IF
+from infomeans.methods.base import Embedded, Method
+
+
+@dataclass
+class Record:
+    """One epoch. What a phase does not know is None.
+
+    Attributes
+    ----------
+    phase : {"pretrain", "warm-up", "alternate"}
+    epoch : int
+        From 0 in each phase.
+    loss, reconstruction, clustering : float
+        Means over the epoch's batches: of the whole loss, and of its terms.
+    mi, h_k, h_k_x : float
+        I(X;K), H(K) and H(K|X) of the clean posteriors after the epoch, in nats.
+    delta_q : float
+        Mean squared change of the targets.
+    empty : int
+        Clusters that held no sample after the epoch.
+    seconds : float
+        The epoch's time, the pass over the clean data included.
+    """
+
+    phase: str
+    epoch: int
+    loss: float = 0.0
+    reconstruction: float | None = None
+    clustering: float | None = None
+    mi: float | None = None
+    h_k: float | None = None
+    h_k_x: float | None = None
+    delta_q: float | None = None
+    empty: int | None = None
+    seconds: float = 0.0
+
+    def as_dict(self) -> dict[str, str | int | float | None]:
+        """The record as a plain dictionary."""
+        return asdict(self)
+
+
+def measure(method: Method, data: Embedded) -> dict[str, float]:
+    """Entropies of the clean posteriors: from sums over the samples, like everything else."""
+
+    def sums(z: Tensor, q: Tensor) -> dict[str, Tensor]:
+        p = method.log_posteriors(z).exp()
+        return {"p": p.sum(dim=0), "h": IF.entropy(p).sum(), "n": p.new_tensor(len(p))}
+
+    total = data.total(sums)
+    h_k = IF.entropy(total["p"] / total["n"]).item()
+    h_k_x = (total["h"] / total["n"]).item()
+    return {"mi": h_k - h_k_x, "h_k": h_k, "h_k_x": h_k_x}

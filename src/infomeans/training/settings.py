@@ -1,0 +1,115 @@
+"""How long and how fast to train: the presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything about the optimisation that is not the method's own.
+
+    Attributes
+    ----------
+    pretrain_epochs, warmup_epochs, epochs : int
+        The most epochs of each phase.
+    batch_size : int
+    pretrain_learning_rate, learning_rate : float
+        Adam's, at the peak of the schedule.
+    schedule : {"one-cycle", "constant"}
+        Of pretraining and of the alternation; the warm-up is constant.
+    tolerance : float
+        The alternation ends when the mean squared change of the targets falls below it.
+    hidden_weight : float
+        Weight of the hidden layers in the reconstruction loss.
+    detach_clean : bool
+        Whether the clean layers are constants in that loss.
+    glorot : bool
+        Whether the weights start as in the paper.
+    validation_share : float
+        Share of the samples held out in pretraining, to stop it by.
+    pretrain_patience, warmup_patience : int
+        Epochs without improvement after which these phases end: of the held-out loss, and of the
+        agreement with the initial clusters.
+    """
+
+    pretrain_epochs: int
+    warmup_epochs: int
+    epochs: int
+    batch_size: int
+    pretrain_learning_rate: float
+    learning_rate: float
+    schedule: Literal["one-cycle", "constant"]
+    tolerance: float
+    hidden_weight: float
+    detach_clean: bool
+    glorot: bool
+    validation_share: float
+    pretrain_patience: int
+    warmup_patience: int
+
+    @property
+    def network(self) -> dict[str, float | bool]:
+        """What the default network is told."""
+        return {
+            "hidden_weight": self.hidden_weight,
+            "detach_clean": self.detach_clean,
+            "glorot": self.glorot,
+        }
+
+
+def fast(n_samples: int) -> Settings:
+    """For a CPU with few cores: one-cycle schedules, fewer epochs the more samples there are."""
+    return Settings(
+        pretrain_epochs=_epochs(330_000, n_samples, least=10, most=120),
+        warmup_epochs=5,
+        epochs=_epochs(220_000, n_samples, least=10, most=40),
+        batch_size=100,
+        pretrain_learning_rate=6e-3,
+        learning_rate=1e-3,
+        schedule="one-cycle",
+        tolerance=1e-7,
+        hidden_weight=0.0,
+        detach_clean=True,
+        glorot=False,
+        validation_share=0.0,
+        pretrain_patience=100,
+        warmup_patience=2,
+    )
+
+
+def paper(n_samples: int) -> Settings:
+    """The paper's own: constant rates, and every phase as long as it improves."""
+    return Settings(
+        pretrain_epochs=4000,
+        warmup_epochs=4000,
+        epochs=4000,
+        batch_size=100,
+        pretrain_learning_rate=1e-4,
+        learning_rate=1e-3,
+        schedule="constant",
+        tolerance=1e-7,
+        hidden_weight=1.0,
+        detach_clean=False,
+        glorot=True,
+        validation_share=0.1,
+        pretrain_patience=100,
+        warmup_patience=5,
+    )
+
+
+PRESETS = {"fast": fast, "paper": paper}
+
+
+def resolve_settings(preset: str, n_samples: int, **overrides: int | float | None) -> Settings:
+    """A preset for this many samples, with those values replaced that are not None."""
+    if preset not in PRESETS:
+        raise ValueError(f"preset={preset!r} is unknown; choose one of {', '.join(PRESETS)}.")
+    given = {name: value for name, value in overrides.items() if value is not None}
+    return replace(PRESETS[preset](n_samples), **given)  # type: ignore[arg-type]
+
+
+def _epochs(samples: int, n_samples: int, *, least: int, most: int) -> int:
+    """Epochs that show the network so many samples in all, within limits."""
+    return min(max(round(samples / n_samples), least), most)

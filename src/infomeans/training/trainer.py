@@ -1,0 +1,245 @@
+"""The loop: pretrain the network, warm up on the initial clusters, alternate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import cast
+
+import torch
+import torch.nn.functional as F
+from lightning_fabric import Fabric
+from sklearn.metrics import normalized_mutual_info_score
+from torch import Tensor, nn
+from torch.optim import Adam, Optimizer
+from torch.optim.lr_scheduler import LRScheduler, OneCycleLR
+
+from infomeans.methods.base import Embedded, Method, Network
+from infomeans.training.callbacks import Callback
+from infomeans.training.history import Record, measure
+from infomeans.training.reproducible import seed_for
+from infomeans.training.settings import Settings
+from infomeans.training.step import TrainingStep
+
+PHASES = ("pretrain", "warm-up", "alternate")
+EMBED_BATCH = 1024
+
+
+class Trainer:
+    """Trains a network, and then a network and a method together.
+
+    It knows what methods and networks have in common, and none of them by name.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        Brings device and precision.
+    network : Network
+        Trained in place.
+    settings : Settings
+    seed : int
+    callbacks : sequence of Callback
+
+    Attributes
+    ----------
+    history : list of Record
+    """
+
+    def __init__(
+        self,
+        fabric: Fabric,
+        network: Network,
+        settings: Settings,
+        *,
+        seed: int,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self.fabric = fabric
+        self.network = network
+        self.settings = settings
+        self.seed = seed
+        self.callbacks = callbacks
+        self.history: list[Record] = []
+        module = cast(nn.Module, network).to(fabric.device)
+        # Convolutions on a CPU are faster with the channels last; to others it means nothing.
+        module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def pretrain(self, x: Tensor) -> None:
+        """Train the reconstruction alone, on samples (n, ...) that lie on the device."""
+        epochs = self.settings.pretrain_epochs
+        if not self.network.reconstructs or epochs == 0:
+            return
+        x, held_out = self._hold_out(x)
+        loop = _Loop(self, TrainingStep(self.network), epochs * self._steps(x))
+        best = _Best(self.settings.pretrain_patience)
+
+        def train(record: Record) -> bool:
+            loop.epoch(record, x)
+            return len(held_out) > 0 and best.stands(-self._held_out_loss(held_out))
+
+        self._run("pretrain", epochs, train)
+
+    def embed(self, x: Tensor) -> Tensor:
+        """The clean embedding of all samples."""
+        return embed(self.network, x, self.fabric)
+
+    def cluster(self, x: Tensor, method: Method, labels: Tensor) -> None:
+        """Train network and method together, from hard initial clusters (n,)."""
+        method.to(self.fabric.device)
+        data = Embedded(self.embed(x), F.one_hot(labels, method.n_clusters).to(x))
+        method.start(data)
+        if method.warms_up:
+            self._warm_up(x, method, data)
+        self._alternate(x, method, data)
+        method.finish(data)
+
+    def _warm_up(self, x: Tensor, method: Method, data: Embedded) -> None:
+        """Train against the hard initial clusters until the agreement with them stops rising."""
+        loop = _Loop(self, TrainingStep(self.network, method))
+        best = _Best(self.settings.warmup_patience)
+        initial = data.q.argmax(dim=1).cpu()
+
+        def train(record: Record) -> bool:
+            method.follow(data)
+            loop.epoch(record, x, data.q)
+            data.z = self.embed(x)
+            labels = self._observe(record, method, data)
+            return best.stands(normalized_mutual_info_score(initial, labels))
+
+        self._run("warm-up", self.settings.warmup_epochs, train)
+
+    def _alternate(self, x: Tensor, method: Method, data: Embedded) -> None:
+        """Alternate targets and training until the targets stop changing."""
+        epochs = self.settings.epochs
+        loop = _Loop(self, TrainingStep(self.network, method), epochs * self._steps(x))
+        method.refresh(data)
+
+        def train(record: Record) -> bool:
+            loop.epoch(record, x, data.q if method.has_targets else None)
+            data.z, before = self.embed(x), data.q
+            self._observe(record, method, data)
+            if record.empty and record.epoch + 1 < epochs:
+                method.refill(data)
+            method.refresh(data)
+            record.delta_q = F.mse_loss(data.q, before).item()
+            return record.delta_q < self.settings.tolerance and not record.empty
+
+        self._run("alternate", epochs, train)
+
+    def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
+        """Write down what the clean pass shows; returns the labels."""
+        labels = data.map(lambda z: method.log_posteriors(z).argmax(dim=1))
+        sizes = torch.bincount(labels, minlength=method.n_clusters)
+        record.empty = int((sizes == 0).sum())
+        for name, value in measure(method, data).items():
+            setattr(record, name, value)
+        return labels.cpu()
+
+    def _run(self, phase: str, epochs: int, train: Callable[[Record], bool]) -> None:
+        """A phase: train epoch after epoch, until that says it is done or a callback does."""
+        for callback in self.callbacks:
+            callback.on_phase(phase, epochs)
+        for epoch in range(epochs):
+            torch.manual_seed(seed_for(self.seed, PHASES.index(phase), epoch))
+            record, began = Record(phase, epoch), time.perf_counter()
+            done = train(record)
+            record.seconds = time.perf_counter() - began
+            self.history.append(record)
+            stop = [callback.on_epoch(record) for callback in self.callbacks]
+            if done or any(stop):
+                break
+
+    def _steps(self, x: Tensor) -> int:
+        return -(-len(x) // self.settings.batch_size)
+
+    def _hold_out(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Samples to train on, and samples to stop by."""
+        generator = torch.Generator().manual_seed(seed_for(self.seed, len(PHASES)))
+        order = torch.randperm(len(x), generator=generator).to(x.device)
+        kept = len(x) - int(self.settings.validation_share * len(x))
+        return (x[order[:kept]], x[order[kept:]]) if kept < len(x) else (x, x[:0])
+
+    def _held_out_loss(self, x: Tensor) -> float:
+        with _evaluating(self.network), torch.no_grad(), self.fabric.autocast():
+            parts = [
+                self.network.reconstruction(part, self.network(part)) * len(part)
+                for part in x.split(EMBED_BATCH)
+            ]
+        return float(sum(parts)) / len(x)
+
+
+class _Loop:
+    """The optimiser of one phase, and its epochs."""
+
+    def __init__(self, trainer: Trainer, step: TrainingStep, total_steps: int = 0) -> None:
+        self.trainer = trainer
+        self.method = step.method
+        settings = trainer.settings
+        rate = settings.learning_rate if step.method else settings.pretrain_learning_rate
+        parameters = [p for p in step.parameters() if p.requires_grad]
+        self.optimizer: Optimizer | None = None
+        self.schedule: LRScheduler | None = None
+        if parameters:
+            fused = trainer.fabric.device.type in ("cpu", "cuda")
+            optimizer = Adam(parameters, rate, fused=fused)
+            if settings.schedule == "one-cycle" and total_steps > 1:
+                self.schedule = OneCycleLR(optimizer, rate, total_steps=total_steps)
+            self.step, self.optimizer = trainer.fabric.setup(step, optimizer)
+        else:
+            self.step = trainer.fabric.setup(step)
+
+    def epoch(self, record: Record, x: Tensor, q: Tensor | None = None) -> None:
+        """Train on every sample once, and write the mean terms of the loss into the record."""
+        self.step.train()
+        sums: dict[str, Tensor] = {}
+        batches = torch.randperm(len(x)).to(x.device).tensor_split(self.trainer._steps(x))
+        for index in batches:
+            terms, statistics = self.step(x[index], None if q is None else q[index])
+            self._descend(sum(terms.values()))
+            if self.method is not None:
+                self.method.after_step(statistics)
+            for name, term in terms.items():
+                sums[name] = sums.get(name, 0) + term.detach() * len(index)
+        means = {name: value.item() / len(x) for name, value in sums.items()}
+        record.loss = sum(means.values())
+        record.reconstruction = means.get("reconstruction")
+        record.clustering = means.get("clustering")
+
+    def _descend(self, loss: Tensor) -> None:
+        if self.optimizer is None:
+            return
+        self.optimizer.zero_grad()
+        self.trainer.fabric.backward(loss)
+        self.optimizer.step()
+        if self.schedule is not None:
+            self.schedule.step()
+
+
+class _Best:
+    """Says when a score has stood still for too long."""
+
+    def __init__(self, patience: int) -> None:
+        self.patience = patience
+        self.best = float("-inf")
+        self.waited = 0
+
+    def stands(self, score: float) -> bool:
+        self.waited = 0 if score > self.best else self.waited + 1
+        self.best = max(self.best, score)
+        return self.waited >= self.patience
+
+
+def embed(network: Network, x: Tensor, fabric: Fabric) -> Tensor:
+    """The clean embedding of samples that lie on the device."""
+    with _evaluating(network), torch.no_grad(), fabric.autocast():
+        return torch.cat([network(part) for part in x.split(EMBED_BATCH)]).float()
+
+
+@contextmanager
+def _evaluating(network: Network) -> Iterator[None]:
+    module = cast(nn.Module, network)
+    training = module.training
+    module.eval()
+    yield
+    module.train(training)

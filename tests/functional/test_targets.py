@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from infomeans import functional as IF
+from tests.strategies import rows
+
+
+def normalised(q):
+    return q / q.sum(dim=1, keepdim=True)
+
+
+@given(rows())
+def test_closed_forms_are_the_printed_formulas(p):
+    log_p = p.log()
+    mi_adm = IF.weighted_targets(log_p, 2, IF.mi_adm_weight(p.square().sum(0).log()))
+    depict = IF.weighted_targets(log_p, 1, IF.depict_weight(p.sum(0).log()))
+    dec = IF.weighted_targets(log_p, 2, IF.dec_weight(p.sum(0).log()))
+    torch.testing.assert_close(mi_adm, normalised(p**2 / p.square().sum(0).sqrt()))
+    torch.testing.assert_close(depict, normalised(p / p.sum(0).sqrt()))
+    torch.testing.assert_close(dec, normalised(p**2 / p.sum(0)))
+
+
+@given(rows(), st.floats(0.0, 3.0))
+def test_depict_with_gamma_uses_the_power_gamma_over_one_plus_gamma(p, gamma):
+    q = IF.weighted_targets(p.log(), 1, IF.depict_weight(p.sum(0).log(), gamma))
+    torch.testing.assert_close(q, normalised(p / p.sum(0) ** (gamma / (1 + gamma))))
+
+
+@given(rows())
+def test_exact_mi_adm_targets_are_a_fixed_point(p):
+    q = IF.exact_targets(p.log(), 2)
+    torch.testing.assert_close(q, normalised(p**2 / q.mean(0)), atol=1e-10, rtol=0)
+
+
+@given(rows(), st.sampled_from([0.25, 0.5, 1.0, 2.0]))
+def test_exact_depict_targets_are_a_fixed_point(p, gamma):
+    q = IF.exact_targets(p.log(), 1, gamma)
+    torch.testing.assert_close(q, normalised(p / q.mean(0) ** gamma), atol=1e-10, rtol=0)
+
+
+def numerical_minimum(objective, p):
+    """The least value over row-stochastic Q, by quasi-Newton steps on its logits."""
+    n, k = p.shape
+
+    def value_and_gradient(flat):
+        logits = torch.tensor(flat.reshape(n, k), requires_grad=True)
+        value = objective(torch.softmax(logits, dim=1), p)
+        value.backward()
+        return value.item(), logits.grad.numpy().ravel()
+
+    result = minimize(
+        value_and_gradient, p.log().numpy().ravel(), jac=True, method="L-BFGS-B",
+        options={"maxiter": 5000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-10},
+    )  # fmt: skip
+    return result.fun
+
+
+@settings(max_examples=20)
+@given(rows(max_n=12, max_k=5))
+def test_exact_mi_adm_targets_reach_the_numerical_minimum(p):
+    exact = IF.mi_adm_objective(IF.exact_targets(p.log(), 2), p).item()
+    assert exact <= numerical_minimum(IF.mi_adm_objective, p) + 1e-9
+
+
+@settings(max_examples=20)
+@given(rows(max_n=12, max_k=5), st.sampled_from([0.5, 1.0, 2.0]))
+def test_exact_depict_targets_reach_the_numerical_minimum(p, gamma):
+    def objective(q, p):
+        return IF.depict_objective(q, p, gamma)
+
+    exact = objective(IF.exact_targets(p.log(), 1, gamma), p).item()
+    assert exact <= numerical_minimum(objective, p) + 1e-9
+
+
+@given(rows())
+def test_closed_form_is_never_better_than_the_exact_one(p):
+    closed = IF.weighted_targets(p.log(), 2, IF.mi_adm_weight(p.square().sum(0).log()))
+    exact = IF.exact_targets(p.log(), 2)
+    assert IF.mi_adm_objective(exact, p) <= IF.mi_adm_objective(closed, p) + 1e-12
+
+
+@given(rows(min_n=20))
+def test_a_prior_pulls_the_exact_marginal_towards_it(p):
+    prior = torch.arange(1, p.shape[1] + 1, dtype=p.dtype)
+    prior /= prior.sum()
+    with_prior = IF.exact_targets(p.log(), 2, log_prior=prior.log()).mean(0)
+    without = IF.exact_targets(p.log(), 2).mean(0)
+
+    def divergence(q):
+        return (q * (q / prior).log()).sum()
+
+    assert divergence(with_prior) <= divergence(without) + 1e-9
+
+
+def test_a_uniform_prior_changes_nothing():
+    p = torch.softmax(torch.randn(9, 4, dtype=torch.float64), dim=1)
+    uniform = torch.full((4,), 0.25, dtype=torch.float64).log()
+    for weight in (IF.mi_adm_weight, IF.dec_weight):
+        log_s = p.square().sum(0).log()
+        torch.testing.assert_close(
+            IF.weighted_targets(p.log(), 2, weight(log_s, uniform)),
+            IF.weighted_targets(p.log(), 2, weight(log_s)),
+        )
+
+
+def test_decs_formula_is_the_first_step_of_mi_adms_exact_update():
+    p = torch.softmax(2 * torch.randn(50, 5, dtype=torch.float64), dim=1)
+    first = IF.weighted_targets(p.log(), 2, IF.exact_weight(p.mean(0).log()))
+    torch.testing.assert_close(first, normalised(p**2 / p.sum(0)))
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_posteriors_of_zero_do_no_harm(power):
+    p = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], dtype=torch.float64)
+    q = IF.exact_targets(p.log().clamp_min(-800), power)
+    assert np.isfinite(q.numpy()).all()
+    torch.testing.assert_close(q.sum(1), torch.ones(2, dtype=torch.float64))

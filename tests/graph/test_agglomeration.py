@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from infomeans.graph import agglomerate, neighbor_graph
+from infomeans.graph.agglomeration import _Forest
+from infomeans.metrics import accuracy
+
+
+def test_finds_blobs(blobs):
+    X, classes = blobs
+    assert adjusted_rand_score(classes, agglomerate(X, 4)) == 1
+
+
+def test_finds_shapes_that_kmeans_cannot():
+    X, classes = make_moons(400, noise=0.05, random_state=0)
+    assert adjusted_rand_score(classes, agglomerate(X, 2)) == 1
+
+
+def test_is_good_on_digits():
+    X, classes = load_digits(return_X_y=True)
+    assert accuracy(classes, agglomerate(X, 10)) > 0.85
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(2, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers(1, n))),
+    st.integers(1, 30),
+    st.integers(0, 2**31),
+    st.sampled_from(["normal", "duplicates", "constant", "far apart"]),
+)
+def test_always_gives_exactly_the_clusters_asked_for(size, n_neighbors, seed, kind):
+    n, k = size
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    if kind == "duplicates":
+        X = X[rng.integers(0, max(n // 4, 1), n)]
+    elif kind == "constant":
+        X[:] = 1.5
+    elif kind == "far apart":
+        X += 1e4 * rng.integers(0, 8, (n, 1))
+    labels = agglomerate(X, k, n_neighbors)
+    assert labels.shape == (n,)
+    assert sorted(set(labels.tolist())) == list(range(k))
+
+
+def test_a_graph_that_falls_apart_is_joined_by_distance():
+    rng = np.random.default_rng(0)
+    centres = np.array([[0, 0], [0, 50], [1000, 0], [1000, 50]])
+    X = (centres[:, None] + rng.normal(size=(4, 100, 2))).reshape(-1, 2)
+    labels = agglomerate(X, 2, n_neighbors=5)
+    assert adjusted_rand_score(np.repeat([0, 1], 200), labels) == 1
+
+
+def test_outliers_take_no_cluster():
+    rng = np.random.default_rng(0)
+    groups = np.concatenate([rng.normal(m, 0.3, (150, 2)) for m in (0, 4, 8)])
+    outliers = np.array([[40.0, 40], [40.1, 40], [-40, 40], [-40, 40.1]])
+    labels = agglomerate(np.concatenate([groups, outliers]), 3)
+    assert adjusted_rand_score(np.repeat([0, 1, 2], 150), labels[:450]) == 1
+
+
+def test_a_smaller_share_lets_small_clusters_live():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 1, (500, 2)), rng.normal(30, 0.1, (8, 2))])
+    small = agglomerate(X, 2, n_neighbors=5, min_share=0.01)
+    assert sorted(np.bincount(small)) == [8, 500]
+
+
+def test_largest_cluster_comes_first(blobs):
+    X, classes = blobs
+    sizes = np.bincount(agglomerate(X[classes != 0][:130], 3))
+    assert (np.diff(sizes) <= 0).all()
+
+
+def test_is_deterministic(blobs):
+    X, _ = blobs
+    np.testing.assert_array_equal(agglomerate(X, 5), agglomerate(X, 5))
+
+
+def test_a_far_sample_keeps_its_neighbours():
+    X = np.concatenate([np.random.default_rng(0).normal(size=(50, 2)), [[1e6, 1e6]]])
+    graph = neighbor_graph(X, 5)
+    np.testing.assert_allclose(graph.sum(axis=1), 1)
+    assert graph.nnz == 51 * 5
+
+
+def test_gains_kept_up_by_merges_equal_gains_counted_anew():
+    X = np.random.default_rng(5).normal(size=(80, 3))
+    graph = neighbor_graph(X, 6)
+    forest = _Forest(graph, np.arange(80))
+    for _ in zip(range(60), forest.merges(2), strict=False):
+        pass
+    W, owner = graph.toarray(), np.array(forest.owner)
+    for a in set(owner.tolist()):
+        out, into = W[owner == a].sum(0), W[:, owner == a].sum(1)
+        for b in set(owner.tolist()) - {a}:
+            expected = (out * into)[owner == b].sum()
+            assert forest.gain[a].get(b, 0.0) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters=0 must lie between 1"),
+        ({"n_clusters": 6}, "n_samples=5"),
+        ({"n_clusters": 2, "n_neighbors": 0}, "n_neighbors=0"),
+        ({"n_clusters": 2, "min_share": 2}, "min_share=2"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        agglomerate(np.eye(5), **arguments)
+
+
+def test_nan_is_refused():
+    with pytest.raises(ValueError, match="NaN"):
+        agglomerate(np.array([[0.0], [np.nan], [1.0]]), 2)
