@@ -9,6 +9,7 @@ import copy
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -23,7 +24,7 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from infomeans import functional as IF
@@ -94,9 +95,11 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _read(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         """Checked samples: vectors (n, d), or images with their channels first (n, c, h, w)."""
-        samples: NDArray[Any] = validate_data(self, X, reset=reset, allow_nd=True)
+        vectors = reset or (len(self._sample_shape) == 1 and np.ndim(X) == 2)
+        check = partial(validate_data, self, reset=reset) if vectors else check_array
+        samples: NDArray[Any] = check(X, allow_nd=True)
         if reset:
-            self._sample_shape = samples.shape[1:]
+            self._sample_shape: tuple[int, ...] = samples.shape[1:]
         elif samples.shape[1:] != self._sample_shape:
             raise ValueError(
                 f"X has samples of shape {samples.shape[1:]}, but {type(self).__name__} was fitted "
@@ -116,7 +119,7 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @contextmanager
     def _training(
-        self, samples: NDArray[Any], size: int, settings: Settings
+        self, samples: NDArray[Any], settings: Settings, n_clusters: int, n_features: int
     ) -> Iterator[tuple[Trainer, Tensor]]:
         """A trainer for these samples, and the samples scaled and on its device.
 
@@ -128,7 +131,13 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             with isolated(fabric.device):
                 torch.manual_seed(seed)
                 scaling = self._scaling(samples)
-                network = build_network(self.network, samples.shape[1:], size, **settings.network)
+                network = build_network(
+                    self.network,
+                    samples.shape[1:],
+                    n_clusters,
+                    n_features=n_features,
+                    **settings.network,
+                )
                 trainer = Trainer(fabric, network, settings, seed=seed, callbacks=callbacks)
                 x = self._scaled(samples, scaling, fabric.device)
                 yield trainer, x
@@ -209,7 +218,7 @@ class Autoencoder(_DeepEstimator):
             batch_size=self.batch_size,
             pretrain_learning_rate=self.learning_rate,
         )
-        with self._training(samples, self.n_features, settings) as (trainer, x):
+        with self._training(samples, settings, self.n_features, self.n_features) as (trainer, x):
             trainer.pretrain(x)
         return self
 
@@ -305,7 +314,8 @@ class DeepClusterer(ClusterMixin, _DeepEstimator):
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
         )
-        with self._training(samples, self.n_clusters, settings) as (trainer, x):
+        n_features = max(self.n_clusters, settings.least_features)
+        with self._training(samples, settings, self.n_clusters, n_features) as (trainer, x):
             self._check_bounded(trainer.network)
             trainer.pretrain(x)
             z = trainer.embed(x)

@@ -62,5 +62,5 @@ def _labels_csv(posteriors: Array) -> str:
     header: Sequence[str] = ("id", "cluster", "confidence", "entropy")
     rows.writerow(header)
     for i, (p, entropy) in enumerate(zip(posteriors, entropies, strict=True)):
-        rows.writerow((i, p.argmax(), f"{p.max():.6f}", f"{max(entropy, 0):.6f}"))
+        rows.writerow((i, p.argmax(), f"{p.max():.6f}", f"{max(0.0, entropy):.6f}"))
     return text.getvalue()

@@ -4,9 +4,9 @@ import numpy as np
 import torch
 from hypothesis import given
 from scipy.stats import entropy as scipy_entropy
+from tests.strategies import pairs_of_rows, rows
 
 from infomeans import functional as IF
-from tests.strategies import pairs_of_rows, rows
 
 
 @given(rows())

@@ -4,9 +4,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from tests.strategies import rows
 
 from infomeans import functional as IF
-from tests.strategies import rows
 
 
 def normalised(q):

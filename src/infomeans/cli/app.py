@@ -85,5 +85,5 @@ def methods() -> None:
 
 
 def _refuse(message: str) -> None:
-    Console(stderr=True).print(f"[red]Error:[/red] {message}", highlight=False)
+    Console(stderr=True).print(f"[red]Error:[/red] {message}", highlight=False, soft_wrap=True)
     raise typer.Exit(2)

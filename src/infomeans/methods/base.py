@@ -22,6 +22,9 @@ class Network(Protocol):
     bounded: bool
     reconstructs: bool
 
+    def start(self, x: Tensor) -> None:
+        """Look at the samples before any training."""
+
     def __call__(self, x: Tensor) -> Tensor:
         """The clean embedding (n, d)."""
 

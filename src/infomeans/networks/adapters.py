@@ -13,6 +13,9 @@ class Identity(nn.Module):
     bounded = True
     reconstructs = False
 
+    def start(self, x: Tensor) -> None:
+        """Nothing to start."""
+
     def forward(self, x: Tensor) -> Tensor:
         """The input."""
         return x
@@ -45,6 +48,9 @@ class UserNetwork(nn.Module):
         self.module = module
         self.reconstructs = hasattr(module, "decode")
         self.bounded = bool(getattr(module, "bounded", _ends_bounded(module)))
+
+    def start(self, x: Tensor) -> None:
+        """Nothing to start: the module comes as its owner made it."""
 
     def forward(self, x: Tensor) -> Tensor:
         """The embedding."""

@@ -2,8 +2,35 @@
 
 from collections.abc import Sequence
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+
+class Offset(nn.Module):
+    """Adds a learned value to every pixel of an image that a tanh follows.
+
+    Started at the mean image it leaves the embedding only what sets the samples apart. Without
+    it, the first thing that a network learns about images with a common background is to drive
+    the tanh of its embedding into saturation, and there it may stay.
+
+    Parameters
+    ----------
+    shape : (channels, height, width)
+    """
+
+    def __init__(self, shape: tuple[int, int, int]) -> None:
+        super().__init__()
+        self.value = nn.Parameter(torch.zeros(shape))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Images with the offset added."""
+        return x + self.value
+
+    @torch.no_grad()
+    def start(self, mean: Tensor) -> None:
+        """Make the tanh of a zero image the mean image."""
+        self.value.copy_(mean.clamp(-0.99, 0.99).atanh())
 
 
 class DenoisingAutoencoder(nn.Module):
@@ -30,8 +57,8 @@ class DenoisingAutoencoder(nn.Module):
     detach_clean : bool
         Whether the clean layers are constants to the gradient, which saves a backward pass.
     glorot : bool
-        Whether to draw the weights as the paper does. With a high learning rate these drive the
-        tanh of the embedding into saturation; torch's own do not.
+        Whether to draw the weights as the paper does and to start without the mean image. That
+        needs the paper's low learning rate.
     """
 
     def __init__(
@@ -52,9 +79,17 @@ class DenoisingAutoencoder(nn.Module):
         self.bounded = bounded
         self.hidden_weight = hidden_weight
         self.detach_clean = detach_clean
+        self.glorot = glorot
         self.reconstructs = True
         if glorot:
             self.apply(_glorot)
+
+    def start(self, x: Tensor) -> None:
+        """Before any training: let the decoder begin at the mean of the samples."""
+        if not self.glorot:
+            for module in self.decoder[0].modules():
+                if isinstance(module, Offset):
+                    module.start(x.mean(dim=0))
 
     def forward(self, x: Tensor) -> Tensor:
         """The clean embedding."""

@@ -19,7 +19,7 @@ AnyNetwork = DenoisingAutoencoder | UserNetwork | Identity
 
 
 def build_network(
-    network: NetworkSpec, shape: Shape, n_clusters: int, **options: Any
+    network: NetworkSpec, shape: Shape, n_clusters: int, *, n_features: int = 32, **options: Any
 ) -> AnyNetwork:
     """A network for samples of this shape, of its own: what was passed in stays untouched.
 
@@ -32,8 +32,10 @@ def build_network(
     shape : tuple of int
         Of one sample: ``(d,)`` or ``(channels, height, width)``.
     n_clusters : int
+    n_features : int
+        Length of the embedding of the network that "auto" stands for.
     **options
-        Passed on to the network that "auto" stands for.
+        Passed on to that network.
     """
     if network is None:
         if len(shape) != 1:
@@ -48,7 +50,7 @@ def build_network(
                 f"network={network!r} is unknown; use 'auto', None, a torch module or a callable "
                 f"(shape, n_clusters) -> module."
             )
-        return default_network(shape, max(n_clusters, 32), **options)
+        return default_network(shape, n_features, **options)
     if isinstance(network, nn.Module):
         return _adapt(copy.deepcopy(network), shape)
     if callable(network):

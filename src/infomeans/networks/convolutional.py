@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import nn
 
-from infomeans.networks.autoencoder import DenoisingAutoencoder
+from infomeans.networks.autoencoder import DenoisingAutoencoder, Offset
 
 SMALLEST_IMAGE = 8
 
@@ -59,7 +59,9 @@ def convolutional_autoencoder(
         ],
         decoder=[
             nn.Sequential(
-                nn.ConvTranspose2d(maps, channels, **_geometry(height, width)), nn.Tanh()
+                nn.ConvTranspose2d(maps, channels, **_geometry(height, width)),
+                Offset(shape),
+                nn.Tanh(),
             ),
             nn.Sequential(nn.ConvTranspose2d(maps, maps, **_geometry(*middle)), nn.LeakyReLU()),
             nn.Sequential(

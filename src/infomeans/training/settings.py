@@ -27,6 +27,8 @@ class Settings:
         Whether the clean layers are constants in that loss.
     glorot : bool
         Whether the weights start as in the paper.
+    least_features : int
+        The embedding has as many features as there are clusters, but no fewer than this.
     validation_share : float
         Share of the samples held out in pretraining, to stop it by.
     pretrain_patience, warmup_patience : int
@@ -45,13 +47,14 @@ class Settings:
     hidden_weight: float
     detach_clean: bool
     glorot: bool
+    least_features: int
     validation_share: float
     pretrain_patience: int
     warmup_patience: int
 
     @property
     def network(self) -> dict[str, float | bool]:
-        """What the default network is told."""
+        """What the default network is told about its loss and its weights."""
         return {
             "hidden_weight": self.hidden_weight,
             "detach_clean": self.detach_clean,
@@ -66,13 +69,14 @@ def fast(n_samples: int) -> Settings:
         warmup_epochs=5,
         epochs=_epochs(220_000, n_samples, least=10, most=40),
         batch_size=100,
-        pretrain_learning_rate=6e-3,
+        pretrain_learning_rate=5e-3,
         learning_rate=1e-3,
         schedule="one-cycle",
         tolerance=1e-7,
         hidden_weight=0.0,
         detach_clean=True,
         glorot=False,
+        least_features=32,
         validation_share=0.0,
         pretrain_patience=100,
         warmup_patience=2,
@@ -93,6 +97,7 @@ def paper(n_samples: int) -> Settings:
         hidden_weight=1.0,
         detach_clean=False,
         glorot=True,
+        least_features=1,
         validation_share=0.1,
         pretrain_patience=100,
         warmup_patience=5,

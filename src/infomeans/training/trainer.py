@@ -70,6 +70,7 @@ class Trainer:
         epochs = self.settings.pretrain_epochs
         if not self.network.reconstructs or epochs == 0:
             return
+        self.network.start(x)
         x, held_out = self._hold_out(x)
         loop = _Loop(self, TrainingStep(self.network), epochs * self._steps(x))
         best = _Best(self.settings.pretrain_patience)

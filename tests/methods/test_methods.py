@@ -1,0 +1,215 @@
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from infomeans import functional as IF
+from infomeans.methods import METHODS
+from infomeans.methods.base import Batch, Embedded
+from infomeans.networks import Identity
+
+SLUGS = list(METHODS)
+K, D = 4, 5
+
+
+def embedded(n=300, seed=0):
+    """Four groups in an embedding, as one-hot targets."""
+    generator = torch.Generator().manual_seed(seed)
+    labels = torch.arange(n) % K
+    centres = torch.tanh(torch.randn(K, D, generator=generator))
+    z = torch.tanh(centres[labels] + 0.2 * torch.randn(n, D, generator=generator))
+    return Embedded(z, F.one_hot(labels, K).float())
+
+
+def started(slug, data, **parameters):
+    method = METHODS[slug].load()(K, D, **parameters)
+    method.start(data)
+    return method
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_started_method_agrees_with_its_initial_clusters(slug):
+    data = embedded()
+    method = started(slug, data)
+    agreement = (method(data.z).argmax(1) == data.q.argmax(1)).float().mean()
+    assert agreement > 0.95
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_posteriors_and_targets_are_distributions(slug):
+    data = embedded()
+    method = started(slug, data)
+    method.refresh(data)
+    for rows in (method(data.z), data.q):
+        assert rows.shape == (300, K)
+        assert (rows >= 0).all()
+        torch.testing.assert_close(rows.sum(1), torch.ones(300))
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_statistics_add_up_over_any_chunks(slug, monkeypatch):
+    whole, parts = embedded(), embedded()
+    one, other = started(slug, whole), started(slug, parts)
+    one.refresh(whole)
+    monkeypatch.setattr(Embedded, "chunk", 7)
+    other.refresh(parts)
+    torch.testing.assert_close(whole.q, parts.q, atol=1e-5, rtol=1e-4)
+
+
+def test_mi_adm_targets_come_from_the_whole_data_set():
+    data = embedded()
+    method = started("mi-adm", data)
+    p = method(data.z)
+    method.refresh(data)
+    q = p**2 / p.square().sum(0).sqrt()
+    torch.testing.assert_close(data.q, q / q.sum(1, keepdim=True))
+
+
+@pytest.mark.parametrize(("slug", "power"), [("mi-adm", 2), ("depict", 1)])
+def test_exact_targets_by_rounds_are_those_of_the_whole_matrix(slug, power):
+    data = embedded()
+    method = started(slug, data, targets="exact").double()
+    data.z, data.q = data.z.double(), data.q.double()
+    method.tolerance = 1e-12
+    method.refresh(data)
+    expected = IF.exact_targets(method.log_posteriors(data.z), power)
+    torch.testing.assert_close(data.q, expected, atol=1e-8, rtol=0)
+
+
+def test_depict_follows_the_released_formula_unless_told_otherwise():
+    p = started("depict", embedded())(embedded().z)
+    released, printed = p**2 / p.sum(0), p / p.sum(0).sqrt()
+    for parameters, q in (
+        ({}, released),
+        ({"targets": "released"}, released),
+        ({"targets": "closed"}, printed),
+    ):
+        data = embedded()
+        started("depict", data, **parameters).refresh(data)
+        torch.testing.assert_close(data.q, q / q.sum(1, keepdim=True))
+
+
+def test_dec_targets_come_from_the_whole_data_set():
+    data = embedded()
+    method = started("dec", data)
+    p = method(data.z)
+    student = 1 / (1 + torch.cdist(data.z, method.prototypes) ** 2)
+    torch.testing.assert_close(p, student / student.sum(1, keepdim=True))
+    method.refresh(data)
+    q = p**2 / p.sum(0)
+    torch.testing.assert_close(data.q, q / q.sum(1, keepdim=True))
+
+
+def test_sr_kmeans_loss_is_the_papers_at_any_point():
+    data = embedded()
+    method = started("sr-kmeans", data, lam=0.01)
+    method.refresh(data)
+    batch = Batch(Identity(), data.z, data.q)
+    spread = (data.q * IF.squared_distances(data.z, method.prototypes)).sum(1)
+    expected = (spread - data.z.square().sum(1)).mean() / (0.01 * K)
+    torch.testing.assert_close(method.loss(batch)["clustering"], expected)
+
+
+def test_sr_kmeans_rounds_never_increase_its_objective():
+    data = embedded()
+    method = started("sr-kmeans", data, lam=0.02)
+    method.refresh(data)
+    values = []
+    for _ in range(10):
+        values.append(
+            IF.soft_kmeans_objective(data.z, data.q, method.prototypes, method.temperature)
+        )
+        method.refresh(data)
+    assert all(b <= a + 1e-3 for a, b in pairwise(values))
+
+
+def test_mi_d_loss_has_the_gradient_of_the_negative_mutual_information():
+    data = embedded(n=64)
+    method = started("mi-d", data)
+    with torch.no_grad():
+        method.weight.mul_(0.1)
+        method.bias.zero_()
+    method.follow(data)
+    loss = method.loss(Batch(Identity(), data.z))["clustering"]
+    torch.testing.assert_close(loss, -IF.mutual_information(method(data.z)))
+    (ours,) = torch.autograd.grad(loss, method.weight)
+    (true,) = torch.autograd.grad(-IF.mutual_information(method(data.z)), method.weight)
+    torch.testing.assert_close(ours, true, atol=1e-6, rtol=1e-4)
+
+
+def test_mi_d_keeps_a_running_marginal():
+    data = embedded()
+    method = started("mi-d", data)
+    method.after_step({"p": torch.tensor([1.0, 0.0, 0.0, 0.0])})
+    torch.testing.assert_close(method.marginal, torch.tensor([0.325, 0.225, 0.225, 0.225]))
+
+
+def test_dcn_centroids_follow_the_batch():
+    data = embedded()
+    method = started("dcn", data)
+    centroids, counts = method.prototypes.clone(), method.counts.clone()
+    assert counts.tolist() == [75.0] * K
+    batch = Batch(Identity(), data.z[:40], None)
+    method.after_step(method.step_statistics(batch))
+    own = method.log_posteriors(data.z[:40]).exp()
+    expected = (counts[:, None] * centroids + own.T @ data.z[:40]) / (counts + own.sum(0))[:, None]
+    torch.testing.assert_close(method.prototypes, expected)
+    assert method.counts.sum() == 340
+
+
+def test_dec_drops_the_decoder_and_idec_keeps_it():
+    class NoDecoder(Identity):
+        def reconstruction(self, x, noisy):
+            raise AssertionError("the decoder was asked")
+
+    data = embedded()
+    dec, idec = started("dec", data), started("dec", data, reconstruction=True)
+    dec.refresh(data)
+    idec.refresh(data)
+    divergence = dec.loss(Batch(NoDecoder(), data.z, data.q))
+    torch.testing.assert_close(
+        divergence["clustering"], IF.kl_divergence(data.q, dec(data.z)), atol=1e-6, rtol=1e-4
+    )
+    terms = idec.loss(Batch(Identity(), data.z, data.q))
+    torch.testing.assert_close(terms["clustering"], 0.1 * divergence["clustering"])
+    assert "reconstruction" in terms
+
+
+def test_mi_adm_penalises_its_weights():
+    data = embedded()
+    method = started("mi-adm", data, lam=0.5)
+    terms = method.loss(Batch(Identity(), data.z, data.q))
+    torch.testing.assert_close(terms["penalty"], 0.5 * method.weight.square().sum())
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_an_empty_cluster_takes_half_of_the_largest(slug):
+    data = embedded()
+    labels = data.q.argmax(1)
+    labels[labels == 3] = 2
+    data.q = F.one_hot(labels, K).float()
+    method = started(slug, data)
+    if slug in ("dec", "dcn", "sr-kmeans"):
+        with torch.no_grad():
+            method.prototypes[3] = 100.0
+    before = torch.bincount(method(data.z).argmax(1), minlength=K)
+    assert before[3] == 0
+    assert method.refill(data) == 1
+    after = torch.bincount(method(data.z).argmax(1), minlength=K)
+    assert after[3] > 30
+    assert after[2] > 30
+    torch.testing.assert_close(after[:2], before[:2], atol=10, rtol=0)
+
+
+def test_priors_go_to_the_initial_clusters_by_size():
+    data = embedded()
+    labels = data.q.argmax(1)
+    labels[:60][labels[:60] == 1] = 2
+    data.q = F.one_hot(labels, K).float()
+    method = started("mi-adm", data, prior=[0.1, 0.5, 0.2, 0.2])
+    shares = method.log_prior.exp()
+    assert shares[2] == pytest.approx(0.5)
+    assert shares[1] == pytest.approx(0.1)
+    assert math.isclose(shares.sum(), 1, rel_tol=1e-6)

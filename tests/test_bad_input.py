@@ -1,0 +1,154 @@
+"""Bad input gets one clear error before any training; odd but valid input gets no NaN."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.exceptions import NotFittedError
+from torch import nn
+
+from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
+from infomeans.methods import find_method
+
+CLUSTERERS = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
+QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 3, "random_state": 0}
+X = np.random.default_rng(0).normal(size=(30, 4))
+
+
+def with_value(value):
+    spoiled = X.copy()
+    spoiled[3, 2] = value
+    return spoiled
+
+
+@pytest.fixture(autouse=True)
+def _no_training(monkeypatch, request):
+    """Whatever is refused is refused before the first step."""
+    if "trains" not in request.keywords:
+
+        def step(*_):
+            raise AssertionError("training started")
+
+        monkeypatch.setattr("infomeans.training.step.TrainingStep.forward", step)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (with_value(np.nan), "NaN"),
+        (with_value(np.inf), "infinity"),
+        (X[:0], "0 sample"),
+        (np.array(1.0), "scalar array"),
+        (X[0], "Reshape your data"),
+        ([["a", "b"]] * 9, "numeric"),
+        (X[:5], "n_samples=5 is less than n_clusters=8"),
+        (np.zeros((30, 7, 9)), "images of 7 x 9 pixels; at least 8 x 8"),
+        (np.zeros((30, 9, 9, 2)), "with 1 or 3 channels"),
+        (np.zeros((30, 9, 9, 9, 3)), "with 1 or 3 channels"),
+    ],
+)
+@pytest.mark.parametrize("cls", CLUSTERERS)
+def test_bad_data(cls, data, message):
+    with pytest.raises(ValueError, match=message):
+        cls(**QUICK).fit(data)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clusters": 0}, "'n_clusters'.*Got 0"),
+        ({"n_clusters": 2.5}, "'n_clusters'.*Got 2.5"),
+        ({"epochs": -1}, "'epochs'.*Got -1"),
+        ({"batch_size": 0}, "'batch_size'.*Got 0"),
+        ({"learning_rate": 0.0}, "'learning_rate'.*Got 0.0"),
+        ({"preset": "slow"}, "'preset'.*'slow'"),
+        ({"device": "gpu"}, "device='gpu' is unknown; 'auto', 'cpu'"),
+        ({"device": "cuda:x"}, "device='cuda:x' is unknown"),
+        ({"init": "random"}, "init='random' is unknown; choose one of graph"),
+        ({"init": [0, 1]}, "one integer label for each of the 30 samples"),
+        ({"init": np.full(30, 8)}, "they must lie between 0 and 7"),
+        ({"init": np.full(30, -1)}, "labels from -1"),
+        ({"init": np.full(30, 0.5)}, "type float64"),
+        ({"network": "resnet"}, "network='resnet' is unknown"),
+        ({"prior": [1, 2]}, "one positive number for each of the n_clusters=8"),
+        ({"prior": [1, 1, 1, 1, 1, 1, 1, 0]}, "one positive number"),
+        ({"targets": "fuzzy"}, "'targets'.*'fuzzy'"),
+        ({"lam": -1}, "'lam'.*Got -1"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        MIADM(**{**QUICK, **parameters}).fit(X)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has the device")
+def test_a_device_that_is_not_there():
+    with pytest.raises(ValueError, match="device='cuda' is not available on this machine"):
+        MIADM(device="cuda").fit(X)
+
+
+def test_an_unbounded_network_for_sr_kmeans():
+    with pytest.raises(ValueError, match=r"unbounded embedding.*end the encoder with a tanh"):
+        SRKMeans(network=nn.Linear(4, 3)).fit(X)
+
+
+def test_an_unknown_method():
+    with pytest.raises(ValueError, match="method='k-means' is unknown; choose one of mi-adm"):
+        find_method("k-means")
+
+
+@pytest.mark.parametrize("ask", ["predict", "predict_proba", "transform", "score"])
+def test_nothing_is_predicted_before_a_fit(ask):
+    with pytest.raises(NotFittedError, match="MIADM instance is not fitted"):
+        getattr(MIADM(), ask)(X)
+
+
+@pytest.mark.trains
+def test_another_shape_at_predict_time():
+    images = np.random.default_rng(0).random((20, 9, 8))
+    model = MIADM(2, **QUICK).fit(images)
+    with pytest.raises(ValueError, match=r"shape \(8, 9\).*fitted with samples of shape \(9, 8\)"):
+        model.predict(images.transpose(0, 2, 1))
+    with pytest.raises(ValueError, match=r"3 features.*expecting 4 features"):
+        MIADM(2, **QUICK).fit(X).predict(X[:, :3])
+
+
+ODD = {
+    "one cluster": (X, 1),
+    "constant": (np.ones((20, 3)), 3),
+    "all duplicates of two": (np.repeat([[0.0, 1.0], [5.0, 2.0]], 10, axis=0), 4),
+    "one feature": (X[:, :1], 3),
+    "as many clusters as samples": (X[:6], 6),
+    "one more sample than clusters": (X[:6], 5),
+    "huge values": (1e30 * X, 3),
+    "tiny values": (1e-30 * X, 3),
+    "constant images": (np.zeros((12, 8, 8), dtype=np.uint8), 2),
+    "integers": (np.arange(40).reshape(20, 2), 2),
+}
+
+
+@pytest.mark.trains
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("cls", CLUSTERERS)
+def test_odd_data_give_no_nan(cls, name):
+    data, k = ODD[name]
+    model = cls(k, **QUICK).fit(data)
+    assert np.isfinite(model.predict_proba(data)).all()
+    assert np.isfinite(model.transform(data)).all()
+    assert np.isfinite(model.cluster_centers_).all()
+    assert set(model.labels_) <= set(range(k))
+    for record in model.history_:
+        assert all(np.isfinite(v) for v in record.values() if isinstance(v, float)), record
+
+
+@pytest.mark.trains
+@pytest.mark.parametrize("init", ["graph", "soft_kmeans"])
+def test_no_network_and_odd_data(init):
+    for data, k in ODD.values():
+        if data.ndim == 2 and len(np.unique(data, axis=0)) >= k:
+            model = MIADM(k, network=None, init=init, **QUICK).fit(data)
+            assert np.isfinite(model.predict_proba(data)).all()
+
+
+@pytest.mark.trains
+def test_the_autoencoder_takes_a_single_sample():
+    assert Autoencoder(2, epochs=2).fit_transform(X[:1]).shape == (1, 2)

@@ -1,0 +1,240 @@
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from torch import nn
+
+from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
+from infomeans.training import Callback
+
+CLUSTERERS = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
+QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
+RECORD = [
+    *("phase", "epoch", "loss", "reconstruction", "clustering"),
+    *("mi", "h_k", "h_k_x", "delta_q", "empty", "seconds"),
+]
+
+
+@parametrize_with_checks([cls(**QUICK) for cls in CLUSTERERS] + [Autoencoder(epochs=2)])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("cls", CLUSTERERS)
+def test_vectors_are_clustered(cls, blobs):
+    X, classes = blobs
+    model = cls(4, random_state=0, pretrain_epochs=30, epochs=10).fit(X)
+    assert adjusted_rand_score(classes, model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("cls", CLUSTERERS)
+def test_images_are_clustered(cls, stripes):
+    images, classes = stripes
+    model = cls(3, random_state=0, pretrain_epochs=30, epochs=10).fit(images)
+    assert adjusted_rand_score(classes, model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("cls", CLUSTERERS)
+def test_given_embeddings_are_clustered_as_they_are(cls, blobs):
+    X, classes = blobs
+    model = cls(4, network=None, random_state=0, epochs=20).fit(X)
+    assert adjusted_rand_score(classes, model.labels_) > 0.95
+    shifted = X - X.mean(0)
+    np.testing.assert_allclose(
+        model.transform(X), shifted / np.sqrt(shifted.var(0).mean()), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("cls", CLUSTERERS)
+def test_what_a_fitted_model_has(cls, stripes):
+    images, _ = stripes
+    model = cls(3, **QUICK).fit(images)
+    posteriors, embedding = model.predict_proba(images), model.transform(images)
+    np.testing.assert_array_equal(model.labels_, model.predict(images))
+    np.testing.assert_array_equal(model.labels_, posteriors.argmax(1))
+    np.testing.assert_allclose(posteriors.sum(1), 1, rtol=1e-5)
+    assert model.cluster_centers_.shape == (3, embedding.shape[1])
+    assert embedding.shape == (120, 32)
+    assert [list(record) for record in model.history_] == [RECORD] * len(model.history_)
+    phases = ["pretrain", *["warm-up"] * model.method_.warms_up, "alternate"]
+    assert list(dict.fromkeys(record["phase"] for record in model.history_)) == phases
+    last = model.history_[-1]
+    assert last["mi"] == pytest.approx(last["h_k"] - last["h_k_x"])
+    assert model.score(images) == pytest.approx(last["mi"], abs=1e-4)
+
+
+@pytest.mark.parametrize("cls", CLUSTERERS)
+def test_the_same_seed_gives_the_same_result_twice(cls, blobs):
+    X, _ = blobs
+    first, second = (cls(4, **QUICK).fit(X) for _ in range(2))
+    np.testing.assert_array_equal(first.predict_proba(X), second.predict_proba(X))
+    other = cls(4, **{**QUICK, "random_state": 1}).fit(X)
+    assert not np.array_equal(first.transform(X), other.transform(X))
+
+
+def test_labels_never_reach_a_fit(blobs):
+    X, classes = blobs
+    rng = np.random.default_rng(0)
+    given = [MIADM(4, **QUICK).fit(X, y) for y in (None, classes, rng.permutation(classes))]
+    for model in given[1:]:
+        np.testing.assert_array_equal(model.predict_proba(X), given[0].predict_proba(X))
+
+
+def test_nothing_global_is_changed_by_a_fit(stripes):
+    images, _ = stripes
+    module = nn.Sequential(nn.Flatten(), nn.Linear(72, 4), nn.Tanh())
+    weights, data = copy.deepcopy(module.state_dict()), images.copy()
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    expected = torch.rand(3), np.random.rand(3)  # noqa: NPY002
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    threads, tiny = torch.get_num_threads(), torch.tensor(1e-40) * 0.5
+    MIADM(3, network=module, **QUICK).fit(images)
+    torch.testing.assert_close(torch.rand(3), expected[0])
+    np.testing.assert_array_equal(np.random.rand(3), expected[1])  # noqa: NPY002
+    torch.testing.assert_close(module.state_dict(), weights)
+    np.testing.assert_array_equal(images, data)
+    assert torch.get_num_threads() == threads
+    assert torch.equal(torch.tensor(1e-40) * 0.5, tiny)
+    assert module.training
+
+
+@pytest.mark.parametrize("layout", ["(n, h, w, 1)", "(n, 1, h, w)"])
+def test_every_layout_of_an_image_gives_the_same(layout, stripes):
+    images, _ = stripes
+    moved = images[..., None] if layout == "(n, h, w, 1)" else images[:, None]
+    model, reference = (MIADM(3, **QUICK).fit(X) for X in (moved, images))
+    np.testing.assert_array_equal(model.labels_, reference.labels_)
+
+
+def test_colour_images_in_both_layouts_give_the_same(stripes):
+    images, _ = stripes
+    last = np.stack([images, 1 - images, images**2], axis=-1)
+    first = last.transpose(0, 3, 1, 2)
+    model, reference = (MIADM(3, **QUICK).fit(X) for X in (first, last))
+    np.testing.assert_array_equal(model.predict_proba(first), reference.predict_proba(last))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_the_range_of_the_pixels_does_not_matter(dtype, stripes):
+    images, _ = stripes
+    low, high = images.min(), images.max()
+    bytes_ = np.round(255 * (images - low) / (high - low)).astype(np.uint8)
+    model = MIADM(3, **QUICK).fit(bytes_.astype(dtype))
+    reference = MIADM(3, **QUICK).fit(bytes_ / 255)
+    np.testing.assert_allclose(
+        model.predict_proba(bytes_), reference.predict_proba(bytes_ / 255), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("init", ["graph", "kmeans", "soft_kmeans"])
+def test_every_start_works(init, blobs):
+    X, classes = blobs
+    model = MIADM(4, init=init, random_state=0, pretrain_epochs=30, epochs=5).fit(X)
+    assert adjusted_rand_score(classes, model.initial_labels_) > 0.9
+
+
+def test_labels_can_be_the_start(blobs):
+    X, classes = blobs
+    model = MIADM(4, init=classes, **QUICK).fit(X)
+    np.testing.assert_array_equal(model.initial_labels_, classes)
+    assert (model.labels_ == classes).mean() > 0.9
+
+
+def test_a_pretrained_autoencoder_serves_several_clusterers(stripes):
+    images, classes = stripes
+    autoencoder = Autoencoder(8, epochs=30, random_state=0).fit(images)
+    assert autoencoder.transform(images).shape == (120, 8)
+    for cls in (MIADM, SRKMeans):
+        model = cls(3, network=autoencoder.network_, pretrain_epochs=0, random_state=0, epochs=5)
+        assert adjusted_rand_score(classes, model.fit_predict(images)) > 0.95
+        assert model.history_[0]["phase"] == "warm-up"
+
+
+def test_a_prior_gives_the_larger_share_to_the_larger_cluster(blobs):
+    X, classes = blobs
+    uneven = np.concatenate([X[classes == 0], X[classes == 1][:10]])
+    model = MIADM(2, prior=[1, 5], network=None, random_state=0, epochs=10).fit(uneven)
+    assert sorted(np.bincount(model.labels_)) == [10, 50]
+    largest = np.bincount(model.initial_labels_).argmax()
+    shares = model.method_.log_prior.exp().numpy()
+    assert shares[largest] == pytest.approx(5 / 6)
+
+
+@pytest.mark.parametrize("cls", [MIADM, DEPICT])
+@pytest.mark.parametrize("targets", ["closed", "exact"])
+def test_closed_and_exact_targets_work(cls, targets, blobs):
+    X, classes = blobs
+    model = cls(4, targets=targets, network=None, random_state=0, epochs=10).fit(X)
+    assert adjusted_rand_score(classes, model.labels_) > 0.95
+
+
+def test_the_papers_preset_stops_by_itself_and_can_be_shortened(blobs):
+    X, classes = blobs
+    model = MIADM(4, preset="paper", pretrain_epochs=5, epochs=50, random_state=0).fit(X)
+    assert model.transform(X).shape == (200, 4)
+    warm_up = [record for record in model.history_ if record["phase"] == "warm-up"]
+    assert 5 < len(warm_up) < 200
+    assert adjusted_rand_score(classes, model.labels_) > 0.95
+
+
+def test_callbacks_see_every_epoch_and_can_end_a_phase():
+    class Watch(Callback):
+        def __init__(self):
+            self.seen, self.ended = [], 0
+
+        def on_phase(self, phase, epochs):
+            self.seen.append((phase, epochs))
+
+        def on_epoch(self, record):
+            self.seen.append((record.phase, record.epoch))
+            return record.phase == "pretrain"
+
+        def on_end(self):
+            self.ended += 1
+
+    watch = Watch()
+    MIADM(4, callbacks=[watch], **QUICK).fit(np.random.default_rng(0).random((90, 6)))
+    assert watch.seen == [
+        ("pretrain", 2), ("pretrain", 0), ("warm-up", 1), ("warm-up", 0),
+        ("alternate", 2), ("alternate", 0), ("alternate", 1),
+    ]  # fmt: skip
+    assert watch.ended == 1
+
+
+def test_progress_bars_show_every_phase(blobs, capsys):
+    MIADM(4, verbose=1, **QUICK).fit(blobs[0])
+    shown = capsys.readouterr().err
+    for phase in ("pretrain", "warm-up", "alternate"):
+        assert phase in shown
+    assert "I(X;K)" in shown
+
+
+def test_models_pickle_clone_and_deepcopy(blobs):
+    X, _ = blobs
+    model = MIADM(4, verbose=0, **QUICK).fit(X)
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):  # noqa: S301
+        np.testing.assert_array_equal(twin.predict_proba(X), model.predict_proba(X))
+    assert clone(model).get_params() == model.get_params()
+    with torch.no_grad():
+        assert all(p.device.type == "cpu" for p in model.network_.parameters())
+
+
+def test_pipelines_frames_and_grid_search(blobs):
+    X, _ = blobs
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    pipeline = make_pipeline(StandardScaler(), MIADM(4, **QUICK)).set_output(transform="pandas")
+    embedded = pipeline.fit_transform(frame)
+    assert list(embedded.columns[:2]) == ["miadm0", "miadm1"]
+    search = GridSearchCV(MIADM(**QUICK), {"n_clusters": [2, 4]}, cv=2).fit(X)
+    assert search.best_params_["n_clusters"] == 4

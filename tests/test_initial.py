@@ -1,0 +1,25 @@
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from infomeans.initial import initial_clusters, soft_kmeans
+
+
+@pytest.mark.parametrize("init", ["graph", "kmeans", "soft_kmeans"])
+def test_every_start_finds_blobs_and_is_a_function_of_the_seed(init, blobs):
+    X, classes = blobs
+    first, second = (initial_clusters(X, 4, init, seed=0) for _ in range(2))
+    assert adjusted_rand_score(classes, first) == 1
+    np.testing.assert_array_equal(first, second)
+    assert first.dtype == np.int64
+
+
+def test_soft_kmeans_gets_softer_with_lambda(blobs):
+    X = blobs[0] / 10
+    q = [soft_kmeans(X, X[:4], lam=lam).max(axis=1).mean() for lam in (1e-4, 1.0)]
+    assert q[0] > q[1]
+
+
+def test_given_labels_are_taken_as_they_are(blobs):
+    X, classes = blobs
+    np.testing.assert_array_equal(initial_clusters(X, 4, classes, seed=0), classes)

@@ -1,0 +1,156 @@
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from infomeans.estimators import DeepClusterer
+from infomeans.methods.base import Method
+from infomeans.methods.mi_adm import MIADMMethod
+from infomeans.networks import Identity, dense_autoencoder
+from infomeans.training import Trainer, make_fabric, resolve_settings, seed_for
+
+
+class DeepClusterLike(Method):
+    """A seventh method, honestly not additive: K-means on the whole embedding, a fresh head."""
+
+    def __init__(self, n_clusters, n_features):
+        super().__init__(n_clusters, n_features)
+        self.head = torch.nn.Linear(n_features, n_clusters)
+        self.register_buffer("prototypes", torch.zeros(n_clusters, n_features))
+
+    def log_posteriors(self, z):
+        return F.log_softmax(self.head(z), dim=1)
+
+    def loss(self, batch):
+        log_p = self.log_posteriors(batch.noisy)
+        return {
+            "clustering": -(batch.q * log_p).sum(1).mean(),
+            "reconstruction": batch.reconstruction,
+        }
+
+    def refresh(self, data):
+        kmeans = KMeans(self.n_clusters, init=self.prototypes.numpy(), n_init=1).fit(data.z.numpy())
+        self._place(torch.tensor(kmeans.cluster_centers_))
+        data.q = F.one_hot(torch.tensor(kmeans.labels_).long(), self.n_clusters).float()
+
+    def split(self, source, empty, centre, offset):
+        self.prototypes[source] = centre - offset
+        self.prototypes[empty] = centre + offset
+
+
+def test_a_seventh_method_needs_no_change_in_the_trainer(blobs):
+    class DeepCluster(DeepClusterer):
+        method = DeepClusterLike
+
+    X, classes = blobs
+    model = DeepCluster(4, random_state=0, pretrain_epochs=20, epochs=15).fit(X)
+    assert adjusted_rand_score(classes, model.labels_) > 0.95
+    assert {"pretrain", "warm-up", "alternate"} == {r["phase"] for r in model.history_}
+
+
+def settings(n, **overrides):
+    return resolve_settings("fast", n, **overrides)
+
+
+def samples(blobs):
+    X = torch.tensor(blobs[0], dtype=torch.float32)
+    return (X - X.mean(0)) / X.std(0)
+
+
+def test_a_cluster_that_empties_is_refilled_and_history_says_so(blobs):
+    class Emptying(MIADMMethod):
+        """Loses a cluster at the end of the first epoch."""
+
+        steps = 0
+
+        def after_step(self, statistics):
+            self.steps += 1
+            if self.steps == 2:
+                with torch.no_grad():
+                    self.bias[0] = -1e4
+
+    x = samples(blobs)
+    trainer = Trainer(
+        make_fabric("cpu"), Identity(), settings(200, warmup_epochs=0, epochs=6), seed=0
+    )
+    method = Emptying(4, x.shape[1])
+    trainer.cluster(x, method, torch.tensor(blobs[1]))
+    empty = [record.empty for record in trainer.history]
+    assert empty[0] == 1
+    assert empty[-1] == 0
+    assert len(set(method(x).argmax(1).tolist())) == 4
+
+
+def test_epochs_are_seeded_one_by_one(blobs):
+    # An epoch's random numbers depend on its place, not on what was drawn before it.
+    x = samples(blobs)
+    losses = []
+    for draws in (0, 1000):
+        torch.manual_seed(0)
+        network = dense_autoencoder(6, 3)
+        torch.rand(draws)
+        trainer = Trainer(make_fabric("cpu"), network, settings(200, pretrain_epochs=2), seed=7)
+        trainer.pretrain(x)
+        losses.append([record.loss for record in trainer.history])
+    assert losses[0] == losses[1]
+    assert seed_for(0, 1, 2) != seed_for(0, 2, 1)
+
+
+def test_every_sample_is_seen_once_an_epoch(blobs):
+    seen = []
+
+    class Watching(MIADMMethod):
+        def loss(self, batch):
+            seen.append(batch.x)
+            return super().loss(batch)
+
+    x = samples(blobs)[:101]
+    trainer = Trainer(
+        make_fabric("cpu"), Identity(), settings(101, warmup_epochs=0, epochs=1), seed=0
+    )
+    trainer.cluster(x, Watching(4, 6), torch.arange(101) % 4)
+    assert [len(part) for part in seen] == [51, 50]
+    rows = np.unique(torch.cat(seen).numpy(), axis=0)
+    np.testing.assert_array_equal(rows, np.unique(x.numpy(), axis=0))
+
+
+def test_alternation_ends_when_the_targets_stand_still(blobs):
+    x = samples(blobs)
+    trainer = Trainer(make_fabric("cpu"), Identity(), settings(200, epochs=500), seed=0)
+    trainer.cluster(x, MIADMMethod(4, 6), torch.tensor(blobs[1]))
+    alternation = [record for record in trainer.history if record.phase == "alternate"]
+    assert len(alternation) < 500
+    assert alternation[-1].delta_q < trainer.settings.tolerance
+    assert all(record.delta_q >= trainer.settings.tolerance for record in alternation[:-1])
+
+
+def test_pretraining_stops_by_held_out_samples():
+    x = torch.randn(60, 4)
+    options = {"pretrain_epochs": 200, "pretrain_patience": 3, "pretrain_learning_rate": 0.05}
+    paper = resolve_settings("paper", 60, **options)
+    trainer = Trainer(make_fabric("cpu"), dense_autoencoder(4, 1), paper, seed=0)
+    trainer.pretrain(x)
+    assert 3 < len(trainer.history) < 200
+
+
+@pytest.mark.parametrize(("n", "expected"), [(11_000, 30), (1_000, 120), (1_000_000, 10)])
+def test_more_samples_need_fewer_epochs(n, expected):
+    assert settings(n).pretrain_epochs == expected
+
+
+def test_training_in_half_precision_works(blobs):
+    x = samples(blobs)
+    network = dense_autoencoder(6, 8)
+    trainer = Trainer(
+        make_fabric("cpu", "bf16-mixed"),
+        network,
+        settings(200, pretrain_epochs=5, epochs=3),
+        seed=0,
+    )
+    trainer.pretrain(x)
+    method = MIADMMethod(4, 8)
+    trainer.cluster(x, method, torch.tensor(blobs[1]))
+    assert trainer.embed(x).dtype == torch.float32
+    assert torch.isfinite(method(trainer.embed(x))).all()
