@@ -63,7 +63,7 @@ def test_what_a_fitted_model_has(cls, stripes):
     np.testing.assert_array_equal(model.labels_, posteriors.argmax(1))
     np.testing.assert_allclose(posteriors.sum(1), 1, rtol=1e-5)
     assert model.cluster_centers_.shape == (3, embedding.shape[1])
-    assert embedding.shape == (120, 32)
+    assert embedding.shape == (120, 16)
     assert [list(record) for record in model.history_] == [RECORD] * len(model.history_)
     phases = ["pretrain", *["warm-up"] * model.method_.warms_up, "alternate"]
     assert list(dict.fromkeys(record["phase"] for record in model.history_)) == phases
@@ -184,7 +184,7 @@ def test_the_papers_preset_stops_by_itself_and_can_be_shortened(blobs):
     model = MIADM(4, preset="paper", pretrain_epochs=5, epochs=50, random_state=0).fit(X)
     assert model.transform(X).shape == (200, 4)
     warm_up = [record for record in model.history_ if record["phase"] == "warm-up"]
-    assert 5 < len(warm_up) < 200
+    assert 1 <= len(warm_up) < 200
     assert adjusted_rand_score(classes, model.labels_) > 0.95
 
 

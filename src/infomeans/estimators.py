@@ -198,7 +198,7 @@ class Autoencoder(_DeepEstimator):
     history_ : list of dict
     """
 
-    n_features: int = field(default=32, kw_only=False)
+    n_features: int = field(default=16, kw_only=False)
     epochs: int | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -35,9 +35,8 @@ class DeepClusterLike(Method):
         self._place(torch.tensor(kmeans.cluster_centers_))
         data.q = F.one_hot(torch.tensor(kmeans.labels_).long(), self.n_clusters).float()
 
-    def split(self, source, empty, centre, offset):
-        self.prototypes[source] = centre - offset
-        self.prototypes[empty] = centre + offset
+    def refill(self, data):
+        return 0  # K-means leaves no cluster empty
 
 
 def test_a_seventh_method_needs_no_change_in_the_trainer(blobs):
@@ -45,7 +44,7 @@ def test_a_seventh_method_needs_no_change_in_the_trainer(blobs):
         method = DeepClusterLike
 
     X, classes = blobs
-    model = DeepCluster(4, random_state=0, pretrain_epochs=20, epochs=15).fit(X)
+    model = DeepCluster(4, random_state=0, pretrain_epochs=20, epochs=15, batch_size=10).fit(X)
     assert adjusted_rand_score(classes, model.labels_) > 0.95
     assert {"pretrain", "warm-up", "alternate"} == {r["phase"] for r in model.history_}
 

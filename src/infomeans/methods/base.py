@@ -221,5 +221,5 @@ class Method(nn.Module):
 
 
 def moments(z: Tensor, q: Tensor) -> Statistics:
-    """Mass, sum and squared length of the samples of each cluster."""
-    return {"q": q.sum(dim=0), "qz": q.T @ z, "qzz": q.T @ z.square().sum(dim=1)}
+    """Mass and sum of the samples of each cluster."""
+    return {"q": q.sum(dim=0), "qz": q.T @ z}

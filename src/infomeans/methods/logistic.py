@@ -36,15 +36,18 @@ class Logistic(Method):
 
     @torch.no_grad()
     def start(self, data: Embedded) -> None:
-        """Posteriors of round Gaussians of one size around the means of the initial clusters."""
+        """Linear discriminants: posteriors of Gaussians of one shape around the initial means."""
         super().start(data)
-        sums = data.total(moments)
+        sums = data.total(lambda z, q: {"q": q.sum(dim=0), "zz": z.T @ z})
         shares = sums["q"] / sums["q"].sum()
-        norms = self.prototypes.square().sum(dim=1)
-        spread = (sums["qzz"].sum() / sums["q"].sum() - shares @ norms) / self.n_features
-        precision = 1 / spread.clamp_min(1e-6)
-        self.weight.copy_(self.prototypes * precision)
-        self.bias.copy_(-norms * precision / 2 + _safe_log(shares))
+        means = self.prototypes
+        within = sums["zz"] / sums["q"].sum() - means.T @ (shares[:, None] * means)
+        # A share of the mean variance on the diagonal, for features that vary little or together.
+        floor = 0.01 * within.diagonal().mean().clamp_min(1e-6)
+        shape = within + floor * torch.eye(self.n_features, device=within.device)
+        weight = torch.linalg.solve(shape, means.T).T
+        self.weight.copy_(weight)
+        self.bias.copy_(_safe_log(shares) - (weight * means).sum(dim=1) / 2)
         if self.prior is not None:
             wanted = torch.as_tensor(self.prior).to(shares).sort(descending=True).values
             order = shares.argsort(descending=True, stable=True)

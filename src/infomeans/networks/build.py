@@ -19,7 +19,7 @@ AnyNetwork = DenoisingAutoencoder | UserNetwork | Identity
 
 
 def build_network(
-    network: NetworkSpec, shape: Shape, n_clusters: int, *, n_features: int = 32, **options: Any
+    network: NetworkSpec, shape: Shape, n_clusters: int, *, n_features: int = 16, **options: Any
 ) -> AnyNetwork:
     """A network for samples of this shape, of its own: what was passed in stays untouched.
 

@@ -34,6 +34,9 @@ class Settings:
     pretrain_patience, warmup_patience : int
         Epochs without improvement after which these phases end: of the held-out loss, and of the
         agreement with the initial clusters.
+    warmup_agreement : float
+        The normalised mutual information with the initial clusters at which the warm-up ends:
+        what a network has not learned of them by then is more noise than structure.
     """
 
     pretrain_epochs: int
@@ -51,6 +54,7 @@ class Settings:
     validation_share: float
     pretrain_patience: int
     warmup_patience: int
+    warmup_agreement: float
 
     @property
     def network(self) -> dict[str, float | bool]:
@@ -66,8 +70,8 @@ def fast(n_samples: int) -> Settings:
     """For a CPU with few cores: one-cycle schedules, fewer epochs the more samples there are."""
     return Settings(
         pretrain_epochs=_epochs(330_000, n_samples, least=10, most=120),
-        warmup_epochs=5,
-        epochs=_epochs(220_000, n_samples, least=10, most=40),
+        warmup_epochs=30,
+        epochs=_epochs(130_000, n_samples, least=10, most=40),
         batch_size=100,
         pretrain_learning_rate=5e-3,
         learning_rate=1e-3,
@@ -76,10 +80,11 @@ def fast(n_samples: int) -> Settings:
         hidden_weight=0.0,
         detach_clean=True,
         glorot=False,
-        least_features=32,
+        least_features=16,
         validation_share=0.0,
         pretrain_patience=100,
-        warmup_patience=2,
+        warmup_patience=5,
+        warmup_agreement=0.97,
     )
 
 
@@ -101,6 +106,7 @@ def paper(n_samples: int) -> Settings:
         validation_share=0.1,
         pretrain_patience=100,
         warmup_patience=5,
+        warmup_agreement=1.0,
     )
 
 

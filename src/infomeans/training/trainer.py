@@ -106,7 +106,8 @@ class Trainer:
             loop.epoch(record, x, data.q)
             data.z = self.embed(x)
             labels = self._observe(record, method, data)
-            return best.stands(normalized_mutual_info_score(initial, labels))
+            agreement = normalized_mutual_info_score(initial, labels)
+            return agreement >= self.settings.warmup_agreement or best.stands(agreement)
 
         self._run("warm-up", self.settings.warmup_epochs, train)
 

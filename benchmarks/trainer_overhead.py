@@ -1,0 +1,86 @@
+"""The trainer's epoch against a bare loop over the same network, batches and loss.
+
+    python benchmarks/trainer_overhead.py [--images 28] [--samples 4000] [--rounds 5]
+
+Both run in turn in one process, so that what else the machine does hits both. Needs no data.
+"""
+
+import argparse
+import time
+from statistics import median
+
+import torch
+import torch.nn.functional as F
+from common import append, machine
+
+from infomeans import functional as IF
+from infomeans.methods.mi_adm import MIADMMethod
+from infomeans.networks import convolutional_autoencoder
+from infomeans.training import Trainer, make_fabric, resolve_settings
+
+K, D, BATCH = 10, 32, 100
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--images", type=int, default=28, help="pixels a side")
+    arguments.add_argument("--samples", type=int, default=4000)
+    arguments.add_argument("--rounds", type=int, default=5)
+    options = arguments.parse_args()
+    torch.set_flush_denormal(True)
+    x = torch.rand(options.samples, 1, options.images, options.images) * 2 - 1
+    x = x.contiguous(memory_format=torch.channels_last)
+    labels = torch.arange(len(x)) % K
+    ratios = []
+    for turn in range(options.rounds + 1):
+        ours, bare = trainer_epoch(x, labels), bare_epoch(x, labels)
+        if turn:  # the first round warms up
+            ratios.append(ours / bare)
+            print(f"trainer {ours:.2f} s  bare {bare:.2f} s  ratio {ours / bare:.3f}", flush=True)
+    print(f"median ratio {median(ratios):.3f}")
+    append("trainer_overhead.jsonl", {**vars(options), "ratios": ratios, "machine": machine()})
+
+
+def parts(x: torch.Tensor):
+    torch.manual_seed(0)
+    network = convolutional_autoencoder(tuple(x.shape[1:]), D)
+    return network, MIADMMethod(K, D)
+
+
+def trainer_epoch(x: torch.Tensor, labels: torch.Tensor) -> float:
+    """Seconds of one epoch of alternation, the clean pass and the targets included."""
+    network, method = parts(x)
+    settings = resolve_settings("fast", len(x), warmup_epochs=0, epochs=1, batch_size=BATCH)
+    trainer = Trainer(make_fabric("cpu"), network, settings, seed=0)
+    trainer.cluster(x, method, labels)
+    return trainer.history[-1].seconds
+
+
+def bare_epoch(x: torch.Tensor, labels: torch.Tensor) -> float:
+    """The same by hand: cross-entropy and reconstruction, then a clean pass and new targets."""
+    network, _ = parts(x)
+    network = network.to(memory_format=torch.channels_last)
+    head = torch.nn.Linear(D, K)
+    q = F.one_hot(labels, K).float()
+    parameters = [*network.parameters(), *head.parameters()]
+    optimizer = torch.optim.Adam(parameters, 1e-3, fused=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-3, total_steps=-(-len(x) // BATCH))
+    began = time.perf_counter()
+    for index in torch.randperm(len(x)).split(BATCH):
+        batch = x[index]
+        z = network.noisy(batch)
+        loss = IF.cross_entropy(q[index], F.log_softmax(head(z), dim=1))
+        loss = loss + network.reconstruction(batch, z)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    with torch.no_grad():
+        p = torch.cat([F.softmax(head(network(part)), dim=1) for part in x.split(1024)])
+        q = p**2 / p.square().sum(0).sqrt()
+        q /= q.sum(1, keepdim=True)
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    main()
