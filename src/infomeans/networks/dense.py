@@ -35,5 +35,7 @@ def dense_autoencoder(
         nn.Sequential(nn.Linear(narrow, wide), nn.LeakyReLU()) if depth else nn.Linear(narrow, wide)
         for depth, (wide, narrow) in enumerate(pairwise(widths))
     ]
-    dropout = [0.1, 0.1, *[0.0] * len(hidden)][: len(encoder)]
+    # A feature of a table is not a pixel: its neighbours cannot stand in for it, so that dropping
+    # it would change what the sample is.
+    dropout = [0.0, *[0.1] * min(len(hidden), 1), *[0.0] * (len(hidden) - 1)]
     return DenoisingAutoencoder(encoder, decoder, dropout=dropout, bounded=True, **options)
