@@ -180,13 +180,13 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 class Autoencoder(_DeepEstimator):
     """The auto-encoder alone, as a transformer to its embedding.
 
-    Its ``network_`` can be handed to several clusterers, which then need no pretraining of their
-    own: ``MIADM(network=autoencoder.network_, pretrain_epochs=0)``.
+    Its `network_` can be handed to several clusterers, which then need no pretraining of their
+    own: `MIADM(network=autoencoder.network_, pretrain_epochs=0)`.
 
     Parameters
     ----------
     n_features : int
-        Length of the embedding, for ``network="auto"``.
+        Length of the embedding, for `network="auto"`.
     epochs : int, optional
         By default fewer, the more samples there are.
 
@@ -241,7 +241,7 @@ class DeepClusterer(ClusterMixin, _DeepEstimator):
     network : "auto", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         None takes X as embeddings and learns a head on them. A module of your own is copied, not
-        changed; a callable is asked for one with ``network((d,) or (c, h, w), n_clusters)``.
+        changed; a callable is asked for one with `network((d,) or (c, h, w), n_clusters)`.
     pretrain_epochs, warmup_epochs, epochs : int, optional
         The most epochs of each phase. By default the preset's, which are fewer the more samples
         there are.
@@ -264,7 +264,7 @@ class DeepClusterer(ClusterMixin, _DeepEstimator):
     Attributes
     ----------
     labels_ : (n,) integer array
-        The clusters of the samples seen in fit; equal to ``predict`` of them.
+        The clusters of the samples seen in fit; equal to `predict` of them.
     cluster_centers_ : (n_clusters, d) array
         The clusters' centres in the embedding.
     history_ : list of dict
@@ -411,7 +411,7 @@ class SRKMeans(DeepClusterer):
     Parameters
     ----------
     lam : float
-        Regularisation; the softmin's temperature is ``lam * n_clusters``.
+        Regularisation; the softmin's temperature is `lam * n_clusters`.
 
     The others are those of `DeepClusterer`. A network of your own needs a bounded embedding.
     """

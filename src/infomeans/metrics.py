@@ -30,7 +30,7 @@ def ari(classes: ArrayLike, clusters: ArrayLike) -> float:
 
 
 def scores(classes: ArrayLike, clusters: ArrayLike) -> dict[str, float]:
-    """Accuracy, NMI and ARI by the names ``acc``, ``nmi`` and ``ari``."""
+    """Accuracy, NMI and ARI by the names `acc`, `nmi` and `ari`."""
     return {
         "acc": accuracy(classes, clusters),
         "nmi": nmi(classes, clusters),

@@ -16,7 +16,7 @@ from infomeans._typing import Array
 
 
 def free_folder(name: str) -> Path:
-    """The first of ``name``, ``name-2``, ``name-3`` ... that does not exist yet."""
+    """The first of `name`, `name-2`, `name-3` ... that does not exist yet."""
     candidate, number = Path(name), 1
     while candidate.exists():
         number += 1

@@ -1,7 +1,7 @@
-r"""Soft, regularised K-means: distances, softmins, prototypes and the objective.
+"""Soft, regularised K-means: distances, softmins, prototypes and the objective.
 
-``z`` is the embedding (n, d), ``prototypes`` are the soft means :math:`\theta'` (K, d) and
-``temperature`` is the paper's :math:`\lambda K`.
+`z` is the embedding (n, d), `prototypes` are the soft means `theta'` (K, d) and `temperature` is
+the paper's `lambda K`.
 """
 
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def squared_distances(z: Tensor, prototypes: Tensor) -> Tensor:
-    r""":math:`\lVert z_i - \theta'_k \rVert^2`, (n, K).
+    """`|z_i - theta'_k|^2`, (n, K).
 
     From differences, not from inner products: a small temperature would magnify what those lose.
     """
@@ -18,7 +18,7 @@ def squared_distances(z: Tensor, prototypes: Tensor) -> Tensor:
 
 
 def log_softmin(z: Tensor, prototypes: Tensor, temperature: float) -> Tensor:
-    r"""Logarithm of :math:`q_{ik} \propto \exp(-\lVert z_i - \theta'_k\rVert^2 / \lambda K)`.
+    """Logarithm of `q_ik ~ exp(-|z_i - theta'_k|^2 / (lambda K))`.
 
     Eq. qik.Gener of the paper.
     """
@@ -26,15 +26,15 @@ def log_softmin(z: Tensor, prototypes: Tensor, temperature: float) -> Tensor:
 
 
 def log_student(z: Tensor, prototypes: Tensor) -> Tensor:
-    r"""Logarithm of DEC's posteriors: Student's t with one degree of freedom.
+    """Logarithm of DEC's posteriors: Student's t with one degree of freedom.
 
-    .. math:: p_{ik} \propto (1 + \lVert z_i - \mu_k \rVert^2)^{-1}
+    `p_ik ~ 1 / (1 + |z_i - mu_k|^2)`.
     """
     return F.log_softmax(-torch.log1p(squared_distances(z, prototypes)), dim=1)
 
 
 def weighted_means(q_sum: Tensor, qz_sum: Tensor, fallback: Tensor) -> Tensor:
-    r"""Soft means :math:`\theta'_k = \sum_i q_{ik} z_i / \sum_i q_{ik}` (Eq. centroids.Gener).
+    """Soft means `theta'_k = (sum_i q_ik z_i) / (sum_i q_ik)` (Eq. centroids.Gener).
 
     Parameters
     ----------
@@ -49,23 +49,22 @@ def weighted_means(q_sum: Tensor, qz_sum: Tensor, fallback: Tensor) -> Tensor:
 
 
 def soft_kmeans_objective(z: Tensor, q: Tensor, prototypes: Tensor, temperature: float) -> Tensor:
-    r"""The regularised soft K-means loss (Eq. R-soft-kmeans).
+    """The regularised soft K-means loss (Eq. R-soft-kmeans).
 
-    .. math:: \sum_{ik} q_{ik} \lVert z_i - \theta'_k \rVert^2
-              + \lambda K \sum_{ik} q_{ik} \log q_{ik} - \sum_i z_i^T z_i
+    `sum_ik q_ik |z_i - theta'_k|^2 + lambda K sum_ik q_ik log q_ik - sum_i z_i^T z_i`.
     """
     spread = (q * squared_distances(z, prototypes)).sum()
     return spread + temperature * torch.xlogy(q, q).sum() - z.square().sum()
 
 
 def logistic_view(prototypes: Tensor, q_hat: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
-    r"""The logistic posteriors whose MI-ADM target is the softmin over these prototypes.
+    """The logistic posteriors whose MI-ADM target is the softmin over these prototypes.
 
-    .. math:: \theta_k = \theta'_k / \lambda K, \qquad
-              b_k = \tfrac12 \log \hat q_k - \lVert\theta'_k\rVert^2 / 2 \lambda K
+        theta_k = theta'_k / (lambda K)
+        b_k = (1/2) log qhat_k - |theta'_k|^2 / (2 lambda K)
 
-    With these, :math:`p_{ik}^2 / \hat q_k`, rows normalised, is the softmin. The paper's
-    :math:`b_k` lacks the second term.
+    With these, `p_ik^2 / qhat_k`, rows normalised, is the softmin. The paper's `b_k` lacks the
+    second term.
 
     Returns
     -------

@@ -1,13 +1,14 @@
-r"""Agglomerative clustering by path integrals on a sparse graph.
+"""Agglomerative clustering by path integrals on a sparse graph.
 
 Zhang, Zhao and Wang (Pattern Recognition 46(11), 2013) merge the two clusters that gain the most
-paths from being one. On a row-stochastic graph :math:`W` the gain is led by the paths of two
+paths from being one. On a row-stochastic graph `W` the gain is led by the paths of two
 steps that leave a cluster, touch the other and come back:
 
-.. math:: D(a, b) = \sum_{j \in b} \mathrm{out}_a(j)\, \mathrm{in}_a(j), \qquad
-          \mathrm{out}_a(j) = \sum_{i \in a} w_{ij}, \quad \mathrm{in}_a(j) = \sum_{i \in a} w_{ji},
+    D(a, b)  = sum_{j in b} out_a(j) in_a(j)
+    out_a(j) = sum_{i in a} w_ij
+    in_a(j)  = sum_{i in a} w_ji
 
-and the affinity of two clusters is :math:`D(a, b)/|a|^2 + D(b, a)/|b|^2`. Both vectors are sparse
+and the affinity of two clusters is `D(a, b)/|a|^2 + D(b, a)/|b|^2`. Both vectors are sparse
 and additive, so that a merge costs no more than the neighbourhood of the smaller cluster.
 """
 
@@ -31,25 +32,25 @@ def agglomerate(
 ) -> IntArray:
     """Cluster samples by sparse graph agglomeration.
 
-    Merging until ``n_clusters`` are left would let a few outliers take whole clusters. Instead
-    the tree is cut at its last level with ``n_clusters`` *substantial* clusters, and the members
+    Merging until `n_clusters` are left would let a few outliers take whole clusters. Instead
+    the tree is cut at its last level with `n_clusters` *substantial* clusters, and the members
     of the others go to the substantial cluster that the graph ties them to most.
 
     Parameters
     ----------
     X : (n, d) array
     n_clusters : int
-        How many clusters to return, between 1 and ``n``.
+        How many clusters to return, between 1 and `n`.
     n_neighbors : int
-        Neighbours of each sample in the graph; clipped to ``n - 1``.
+        Neighbours of each sample in the graph; clipped to `n - 1`.
     min_share : float
-        A cluster is substantial from this share of the mean size ``n / n_clusters`` on. Where no
+        A cluster is substantial from this share of the mean size `n / n_clusters` on. Where no
         level of the tree has enough of them, the share is halved until one does.
 
     Returns
     -------
     (n,) integer array
-        Labels ``0 .. n_clusters - 1``, each of them used, the largest cluster first.
+        Labels `0 .. n_clusters - 1`, each of them used, the largest cluster first.
 
     Examples
     --------
@@ -92,7 +93,7 @@ def _first_clusters(graph: sparse.csr_array, n_clusters: int) -> IntArray:
 def _merge_all(
     X: Array, graph: sparse.csr_array, start: IntArray, n_clusters: int
 ) -> list[tuple[int, int]]:
-    """Every merge from the first clusters down to ``n_clusters``, as (kept, absorbed)."""
+    """Every merge from the first clusters down to `n_clusters`, as (kept, absorbed)."""
     merges = list(_Forest(graph, start).merges(n_clusters))
     excess = start.max() + 1 - len(merges) - n_clusters
     if excess > 0:
@@ -114,7 +115,7 @@ class _Forest:
         self.gain = self._gains(out.multiply(into).tocsr() @ member.T.tocsr())
 
     def _outside(self, reach: sparse.csr_array) -> list[dict[int, float]]:
-        """Rows of ``reach`` as dictionaries, without the samples inside the cluster itself."""
+        """Rows of `reach` as dictionaries, without the samples inside the cluster itself."""
         indices = _rows(reach.indices, reach.indptr)
         weights = _rows(reach.data, reach.indptr)
         return [
@@ -232,7 +233,7 @@ def _replay(start: IntArray, merges: list[tuple[int, int]]) -> IntArray:
 def _cut(
     start: IntArray, merges: list[tuple[int, int]], n_clusters: int, min_share: float
 ) -> IntArray:
-    """The last level of the tree that has ``n_clusters`` substantial clusters."""
+    """The last level of the tree that has `n_clusters` substantial clusters."""
     threshold = min_share * len(start) / n_clusters
     while (level := _last_level(start, merges, n_clusters, threshold)) is None:
         threshold /= 2
@@ -255,7 +256,7 @@ def _last_level(
 
 
 def _absorb_small(X: Array, graph: sparse.csr_array, state: IntArray, n_clusters: int) -> IntArray:
-    """Number the ``n_clusters`` largest clusters by size and give them all other samples."""
+    """Number the `n_clusters` largest clusters by size and give them all other samples."""
     names, ids, sizes = np.unique(state, return_inverse=True, return_counts=True)
     rank = np.empty(len(names), dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(names))

@@ -8,21 +8,21 @@ from infomeans._typing import Array
 
 
 def neighbor_graph(X: Array, n_neighbors: int = 20) -> sparse.csr_array:
-    r"""Directed nearest-neighbour graph with Gaussian weights and rows that sum to one.
+    """Directed nearest-neighbour graph with Gaussian weights and rows that sum to one.
 
-    .. math:: w_{ij} \propto \exp(-d_{ij}^2 / \sigma^2), \qquad
-              \sigma^2 = \text{mean squared distance to the neighbours}
+        w_ij ~ exp(-d_ij^2 / sigma^2)
+        sigma^2 = mean squared distance to the neighbours
 
     Parameters
     ----------
     X : (n, d) array
     n_neighbors : int
-        Neighbours of each sample, itself not counted; clipped to ``n - 1``.
+        Neighbours of each sample, itself not counted; clipped to `n - 1`.
 
     Returns
     -------
     (n, n) sparse array
-        Row ``i`` holds the weights of the neighbours of sample ``i``, nearest first.
+        Row `i` holds the weights of the neighbours of sample `i`, nearest first.
     """
     n = len(X)
     k = min(n_neighbors, n - 1)

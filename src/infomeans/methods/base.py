@@ -79,7 +79,7 @@ class Embedded:
 
     @torch.no_grad()
     def total(self, statistics: Callable[[Tensor, Tensor], Statistics]) -> Statistics:
-        """Add up over all samples what ``statistics(z, q)`` says of each chunk of them."""
+        """Add up over all samples what `statistics(z, q)` says of each chunk of them."""
         sums: Statistics = {}
         for z, q in zip(self.z.split(self.chunk), self.q.split(self.chunk), strict=True):
             for name, value in statistics(z, q).items():

@@ -9,11 +9,11 @@ from infomeans.methods.prototypes import Prototypical
 
 
 class DCNMethod(Prototypical):
-    r"""Minimise :math:`\frac{\lambda}{2} \lVert z_i - m_{s(i)} \rVert^2 + R`, s(i) the nearest.
+    """Minimise `(lambda / 2) |z_i - m_{s(i)}|^2 + R`, s(i) the nearest.
 
     After every step the centroids move by the batch's own members,
-    :math:`m_k \leftarrow (c_k m_k + \sum_{s(i)=k} z_i) / (c_k + n_k)`, and the counts
-    :math:`c_k` grow by :math:`n_k` (Eq. objective.k.means).
+    `m_k <- (c_k m_k + sum_{s(i)=k} z_i) / (c_k + n_k)`, and the counts `c_k` grow by
+    `n_k` (Eq. objective.k.means).
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from infomeans.methods.prototypes import Prototypical
 
 
 class DECMethod(Prototypical):
-    r"""Minimise :math:`KL(Q\|P)` with :math:`q_{ik} \propto p_{ik}^2 / \sum_{i'} p_{i'k}`.
+    """Minimise `KL(Q || P)` with `q_ik ~ p_ik^2 / sum_i p_ik`.
 
     The posteriors are Student's t with one degree of freedom around prototypes that are learned
     by gradient steps (Eq. optimal.D.P).

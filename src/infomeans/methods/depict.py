@@ -10,11 +10,11 @@ from infomeans.methods.logistic import Alternating
 
 
 class DEPICTMethod(Alternating):
-    r"""Alternate DEPICT's targets with a cross-entropy to them (Eq. kl.disc).
+    """Alternate DEPICT's targets with a cross-entropy to them (Eq. kl.disc).
 
-    The published formula :math:`q \propto p / \sqrt{\sum p}` does not sharpen, and the mutual
-    information falls when it is followed. The authors' released program uses
-    :math:`q \propto p^2 / \sum p` in its place, and so does this class by default.
+    The published formula `q ~ p / sqrt(sum p)` does not sharpen, and the mutual information
+    falls when it is followed. The authors' released program uses `q ~ p^2 / sum p` in its place,
+    and so does this class by default.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class DEPICTMethod(Alternating):
         Weight of the balance; of no effect on the released formula.
     targets : {"released", "closed", "exact"}
         The released formula, the printed closed form (Eq. q.DEPICT), or the exact minimiser of
-        the printed objective, :math:`q \propto p / \hat q^\gamma`.
+        the printed objective, `q ~ p / qhat^gamma`.
     prior : sequence of K positive numbers, optional
         Wanted shares of the clusters, equal if not given.
     """

@@ -12,7 +12,7 @@ from infomeans.methods.base import Batch, Embedded, Method, Statistics, moments
 
 
 class Logistic(Method):
-    r"""Posteriors :math:`p_{ik} \propto \exp(\theta_k^T z_i + b_k)` (Eq. p_expression).
+    """Posteriors `p_ik ~ exp(theta_k^T z_i + b_k)` (Eq. p_expression).
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Logistic(Method):
 
 
 class Alternating(Logistic):
-    r"""Logistic posteriors trained towards targets :math:`q_{ik} \propto p_{ik}^a w_k`.
+    """Logistic posteriors trained towards targets `q_ik ~ p_ik^a w_k`.
 
     The weights come in closed form from one sum over the data, or exactly, by rounds that each
     add up K numbers.

@@ -11,19 +11,18 @@ from infomeans.methods.logistic import Alternating
 
 
 class MIADMMethod(Alternating):
-    r"""Alternate the targets of Eq. optimal.q.Disc with a cross-entropy to them.
+    """Alternate the targets of Eq. optimal.q.Disc with a cross-entropy to them.
 
-    .. math:: q_{ik} \propto \frac{p_{ik}^2}{\sqrt{\sum_{i'} p_{i'k}^2}}, \qquad
-              \min\; -\frac1N \sum_{ik} q_{ik} \log p_{ik}
-              + \lambda \sum_k \lVert\theta_k\rVert^2 + R
+        q_ik ~ p_ik^2 / sqrt(sum_i p_ik^2)
+        min -(1/N) sum_ik q_ik log p_ik + lambda sum_k |theta_k|^2 + R
 
     Parameters
     ----------
     n_clusters, n_features : int
     lam : float
-        The regularisation :math:`\lambda` of Eq. RMI.
+        The regularisation `lambda` of Eq. RMI.
     targets : {"closed", "exact"}
-        The formula above, or the exact minimiser :math:`q \propto p^2 / \hat q`.
+        The formula above, or the exact minimiser `q ~ p^2 / qhat`.
     prior : sequence of K positive numbers, optional
         Wanted shares of the clusters, equal if not given.
     """

@@ -11,9 +11,9 @@ from infomeans.methods.logistic import Logistic
 
 
 class MIDirectMethod(Logistic):
-    r"""Minimise :math:`-I(X;K) = \frac1N \sum_{ik} p_{ik} (\log m_k - \log p_{ik})` plus R.
+    """Minimise `-I(X;K) = (1/N) sum_ik p_ik (log m_k - log p_ik)` plus R.
 
-    The marginal :math:`m` is a constant to the gradient, which changes nothing because rows sum
+    The marginal `m` is a constant to the gradient, which changes nothing because rows sum
     to one. It is counted over the whole data set once an epoch and kept running in between: the
     marginal of a single batch of B samples would bias H(K) by about (K - 1) / 2B.
 
@@ -21,8 +21,8 @@ class MIDirectMethod(Logistic):
     ----------
     n_clusters, n_features : int
     prior : sequence of K positive numbers, optional
-        Wanted shares :math:`d` of the clusters: the divergence :math:`KL(\hat p \| d)` takes the
-        place of :math:`-H(K)`.
+        Wanted shares `d` of the clusters: the divergence `KL(phat || d)` takes the place of
+        `-H(K)`.
     """
 
     has_targets = False

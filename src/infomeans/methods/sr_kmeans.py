@@ -8,12 +8,11 @@ from infomeans.methods.prototypes import Prototypical
 
 
 class SRKMeansMethod(Prototypical):
-    r"""Alternate prototypes, softmin targets and network (Eq. R-soft-kmeans).
+    """Alternate prototypes, softmin targets and network (Eq. R-soft-kmeans).
 
-    .. math:: \theta'_k = \frac{\sum_i q_{ik} z_i}{\sum_i q_{ik}}, \qquad
-              q_{ik} \propto \exp\Big(-\frac{\lVert z_i - \theta'_k\rVert^2}{\lambda K}\Big), \qquad
-              \min\; \frac{1}{N \lambda K} \sum_i \Big(\sum_k q_{ik}
-              \lVert z_i - \theta'_k \rVert^2 - \lVert z_i \rVert^2\Big) + R
+        theta'_k = (sum_i q_ik z_i) / (sum_i q_ik)
+        q_ik ~ exp(-|z_i - theta'_k|^2 / (lambda K))
+        min (1 / (N lambda K)) sum_i (sum_k q_ik |z_i - theta'_k|^2 - |z_i|^2) + R
 
     At fixed targets and prototypes the loss is linear in the embedding, so that only a bounded
     network keeps it from running away.
@@ -22,7 +21,7 @@ class SRKMeansMethod(Prototypical):
     ----------
     n_clusters, n_features : int
     lam : float
-        The regularisation :math:`\lambda`; the softmin's temperature is :math:`\lambda K`.
+        The regularisation `lambda`; the softmin's temperature is `lambda K`.
     """
 
     needs_bounded = True

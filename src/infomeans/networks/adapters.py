@@ -32,14 +32,14 @@ class Identity(nn.Module):
 class UserNetwork(nn.Module):
     """A module of the user's own, as an encoder or as an auto-encoder.
 
-    The embedding is ``module.encode(x)`` where there is such a method, else ``module(x)``. With a
-    method ``module.decode(z)`` the mean squared error of the reconstruction joins the loss. The
+    The embedding is `module.encode(x)` where there is such a method, else `module(x)`. With a
+    method `module.decode(z)` the mean squared error of the reconstruction joins the loss. The
     noisy pass is the module in training mode: its noise is its own dropout.
 
     Parameters
     ----------
     module : nn.Module
-        ``module.bounded`` says whether the embedding is bounded; without it that is read off the
+        `module.bounded` says whether the embedding is bounded; without it that is read off the
         last layer.
     """
 

@@ -34,26 +34,25 @@ class Offset(nn.Module):
 
 
 class DenoisingAutoencoder(nn.Module):
-    r"""A stack of encoder layers, mirrored by a stack of decoder layers.
+    """A stack of encoder layers, mirrored by a stack of decoder layers.
 
     The noisy pass drops activations and feeds the decoder; the clean pass gives the embedding
     and the layers that the decoder has to restore,
 
-    .. math:: R = \frac1N \sum_i \sum_{l=0}^{L-1} \frac{w_l}{|z_i^l|}\,
-              \lVert z_i^l - \tilde z_i^l \rVert^2, \qquad w_0 = 1.
+        R = (1/N) sum_i sum_{l=0..L-1} (w_l / size(z_i^l)) |z_i^l - ztilde_i^l|^2,   w_0 = 1
 
     Parameters
     ----------
     encoder : sequence of modules
         From the input to the embedding.
     decoder : sequence of modules
-        ``decoder[l]`` maps the output of ``encoder[l]`` back to its input.
+        `decoder[l]` maps the output of `encoder[l]` back to its input.
     dropout : sequence of floats
-        ``dropout[l]`` is the share of the inputs of ``encoder[l]`` that the noisy pass drops.
+        `dropout[l]` is the share of the inputs of `encoder[l]` that the noisy pass drops.
     bounded : bool
         Whether the embedding is bounded, as by a tanh.
     hidden_weight : float
-        The weight :math:`w_l` of the hidden layers in the reconstruction loss.
+        The weight `w_l` of the hidden layers in the reconstruction loss.
     detach_clean : bool
         Whether the clean layers are constants to the gradient, which saves a backward pass.
     glorot : bool

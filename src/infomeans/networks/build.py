@@ -28,9 +28,9 @@ def build_network(
     network : "auto", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors;
         None takes the vectors as embeddings; a module is copied; a callable is asked for a module
-        with ``network(shape, n_clusters)``.
+        with `network(shape, n_clusters)`.
     shape : tuple of int
-        Of one sample: ``(d,)`` or ``(channels, height, width)``.
+        Of one sample: `(d,)` or `(channels, height, width)`.
     n_clusters : int
     n_features : int
         Length of the embedding of the network that "auto" stands for.

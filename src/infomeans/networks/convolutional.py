@@ -12,7 +12,7 @@ SMALLEST_IMAGE = 8
 def kernel_and_padding(size: int) -> tuple[int, int]:
     """Kernel and padding of a convolution of stride 2 along an axis of this length.
 
-    The kernel's parity is chosen so that the transposed convolution gives back exactly ``size``.
+    The kernel's parity is chosen so that the transposed convolution gives back exactly `size`.
     At 16, 28, 32 and 55 this yields the values of the paper's data sets.
     """
     if size % 2:
@@ -40,7 +40,7 @@ def convolutional_autoencoder(
     maps : int
         Feature maps of each convolution.
     **options
-        ``hidden_weight``, ``detach_clean`` and ``glorot`` of `DenoisingAutoencoder`.
+        `hidden_weight`, `detach_clean` and `glorot` of `DenoisingAutoencoder`.
     """
     channels, height, width = shape
     if min(height, width) < SMALLEST_IMAGE:

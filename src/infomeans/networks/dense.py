@@ -23,7 +23,7 @@ def dense_autoencoder(
     hidden : sequence of int
         Widths of the layers in between.
     **options
-        ``hidden_weight``, ``detach_clean`` and ``glorot`` of `DenoisingAutoencoder`.
+        `hidden_weight`, `detach_clean` and `glorot` of `DenoisingAutoencoder`.
     """
     widths = (n_inputs, *hidden, n_features)
     last = len(hidden)
