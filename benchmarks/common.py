@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+torch.set_flush_denormal(True)
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -64,4 +65,7 @@ def _cpu() -> str:
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], capture_output=True, text=True).stdout.strip()
+    here = Path(__file__).parent.parent
+    return subprocess.run(
+        ["git", *arguments], capture_output=True, text=True, cwd=here
+    ).stdout.strip()

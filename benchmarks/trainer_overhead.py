@@ -27,7 +27,6 @@ def main() -> None:
     arguments.add_argument("--samples", type=int, default=4000)
     arguments.add_argument("--rounds", type=int, default=5)
     options = arguments.parse_args()
-    torch.set_flush_denormal(True)
     x = torch.rand(options.samples, 1, options.images, options.images) * 2 - 1
     x = x.contiguous(memory_format=torch.channels_last)
     labels = torch.arange(len(x)) % K

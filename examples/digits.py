@@ -1,7 +1,7 @@
 """Cluster scikit-learn's handwritten digits and draw what came out.
 
-    pip install matplotlib
-    python examples/digits.py clusters.png
+pip install matplotlib
+python examples/digits.py clusters.png
 """
 
 import sys

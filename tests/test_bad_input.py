@@ -63,6 +63,8 @@ def test_bad_data(cls, data, message):
         ({"preset": "slow"}, "'preset'.*'slow'"),
         ({"device": "gpu"}, "device='gpu' is unknown; 'auto', 'cpu'"),
         ({"device": "cuda:x"}, "device='cuda:x' is unknown"),
+        ({"device": "cpu:1"}, "device='cpu:1' is unknown"),
+        ({"precision": "64-true"}, "'precision'.*'64-true'"),
         ({"init": "random"}, "init='random' is unknown; choose one of graph"),
         ({"init": [0, 1]}, "one integer label for each of the 30 samples"),
         ({"init": np.full(30, 8)}, "they must lie between 0 and 7"),
@@ -102,6 +104,14 @@ def test_nothing_is_predicted_before_a_fit(ask):
         getattr(MIADM(), ask)(X)
 
 
+def test_nothing_is_predicted_after_a_refused_fit():
+    model = MIADM(8)
+    with pytest.raises(ValueError, match="n_samples=3"):
+        model.fit(X[:3])
+    with pytest.raises(NotFittedError):
+        model.predict(X[:3])
+
+
 @pytest.mark.trains
 def test_another_shape_at_predict_time():
     images = np.random.default_rng(0).random((20, 9, 8))
@@ -122,6 +132,7 @@ ODD = {
     "huge values": (1e30 * X, 3),
     "tiny values": (1e-30 * X, 3),
     "constant images": (np.zeros((12, 8, 8), dtype=np.uint8), 2),
+    "truth values": (X > 0, 2),
     "integers": (np.arange(40).reshape(20, 2), 2),
 }
 
@@ -141,12 +152,13 @@ def test_odd_data_give_no_nan(cls, name):
 
 
 @pytest.mark.trains
+@pytest.mark.parametrize("name", [name for name, (data, _) in ODD.items() if data.ndim == 2])
 @pytest.mark.parametrize("init", ["graph", "soft_kmeans"])
-def test_no_network_and_odd_data(init):
-    for data, k in ODD.values():
-        if data.ndim == 2 and len(np.unique(data, axis=0)) >= k:
-            model = MIADM(k, network=None, init=init, **QUICK).fit(data)
-            assert np.isfinite(model.predict_proba(data)).all()
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_no_network_and_odd_data(init, name):
+    data, k = ODD[name]
+    model = MIADM(k, network=None, init=init, **QUICK).fit(data)
+    assert np.isfinite(model.predict_proba(data)).all()
 
 
 @pytest.mark.trains

@@ -98,15 +98,57 @@ def test_nothing_global_is_changed_by_a_fit(stripes):
     expected = torch.rand(3), np.random.rand(3)  # noqa: NPY002
     torch.manual_seed(5)
     np.random.seed(5)  # noqa: NPY002
-    threads, tiny = torch.get_num_threads(), torch.tensor(1e-40) * 0.5
+    threads, cudnn = torch.get_num_threads(), torch.backends.cudnn.deterministic
     MIADM(3, network=module, **QUICK).fit(images)
     torch.testing.assert_close(torch.rand(3), expected[0])
     np.testing.assert_array_equal(np.random.rand(3), expected[1])  # noqa: NPY002
     torch.testing.assert_close(module.state_dict(), weights)
     np.testing.assert_array_equal(images, data)
     assert torch.get_num_threads() == threads
-    assert torch.equal(torch.tensor(1e-40) * 0.5, tiny)
+    assert torch.backends.cudnn.deterministic == cudnn
     assert module.training
+
+
+def test_a_seed_of_none_leaves_numpys_global_state_alone(blobs):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    MIADM(4, **{**QUICK, "random_state": None}).fit(blobs[0])
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+def test_the_same_seed_gives_the_same_images_with_two_threads(stripes):
+    images, _ = stripes
+    torch.set_num_threads(2)
+    try:
+        first, second = (MIADM(3, **QUICK).fit(images) for _ in range(2))
+    finally:
+        torch.set_num_threads(1)
+    np.testing.assert_array_equal(first.predict_proba(images), second.predict_proba(images))
+
+
+def test_a_module_that_insists_on_single_precision_works(blobs):
+    class Single(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(6, 3)
+
+        def forward(self, x):
+            return self.layer(x.float())
+
+    X, _ = blobs
+    model = MIADM(4, network=Single(), **QUICK).fit(X)
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+
+
+def test_a_trained_offset_is_not_overwritten(stripes):
+    images, _ = stripes
+    autoencoder = Autoencoder(4, epochs=2, random_state=0).fit(images)
+    model = MIADM(
+        3, network=autoencoder.network_, pretrain_epochs=0, warmup_epochs=0, epochs=0
+    ).fit(images)
+    for ours, theirs in zip(
+        model.network_.parameters(), autoencoder.network_.parameters(), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs)
 
 
 @pytest.mark.parametrize("layout", ["(n, h, w, 1)", "(n, 1, h, w)"])

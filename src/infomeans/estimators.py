@@ -22,7 +22,6 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from torch import Tensor, nn
@@ -31,7 +30,7 @@ from infomeans import functional as IF
 from infomeans.data import Scaling, channels_first
 from infomeans.initial import check_init, initial_clusters
 from infomeans.methods import find_method
-from infomeans.networks import build_network
+from infomeans.networks import DenoisingAutoencoder, UserNetwork, build_network
 from infomeans.training import (
     Callback,
     ProgressBars,
@@ -71,7 +70,7 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     learning_rate: float | None = None
     preset: Literal["fast", "paper"] = "fast"
     device: str = "auto"
-    precision: str = "32-true"
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     random_state: int | np.random.RandomState | None = None
     verbose: int = 0
     callbacks: Sequence[Callback] | None = None
@@ -82,7 +81,7 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         "learning_rate": [_POSITIVE, None],
         "preset": [StrOptions({"fast", "paper"})],
         "device": [str],
-        "precision": [str],
+        "precision": [StrOptions({"32-true", "bf16-mixed", "16-mixed"})],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
         "callbacks": [list, tuple, None],
@@ -113,9 +112,11 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return Scaling.of_embeddings(X) if self.network is None else Scaling.of_features(X)
 
     def _seed(self) -> int:
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        if self.random_state is None:
+            return int(np.random.SeedSequence().generate_state(1)[0])
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(2**31 - 1))
+        return int(self.random_state)
 
     @contextmanager
     def _training(
@@ -128,7 +129,7 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         fabric, seed = make_fabric(self.device, self.precision), self._seed()
         callbacks = [*(self.callbacks or ()), *([ProgressBars()] if self.verbose else [])]
         try:
-            with isolated(fabric.device):
+            with isolated():
                 torch.manual_seed(seed)
                 scaling = self._scaling(samples)
                 network = build_network(
@@ -140,6 +141,8 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 )
                 trainer = Trainer(fabric, network, settings, seed=seed, callbacks=callbacks)
                 x = self._scaled(samples, scaling, fabric.device)
+                if self.network == "auto" and isinstance(network, DenoisingAutoencoder):
+                    network.start(x)
                 yield trainer, x
                 self._n_features_out = trainer.embed(x[:1]).shape[1]
         finally:
@@ -152,20 +155,21 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     @staticmethod
     def _scaled(samples: NDArray[Any], scaling: Scaling, device: torch.device) -> Tensor:
         if samples.ndim == 2:
-            return scaling(_tensor(samples)).float().to(device)
+            return scaling(_tensor(samples).double()).float().to(device)
         x = scaling(_tensor(samples).float()).to(device)
         return x.contiguous(memory_format=torch.channels_last)
 
     def _evaluate(self, X: ArrayLike, *modules: nn.Module) -> Array:
         """The modules applied one after the other to raw samples, batch by batch.
 
-        Vectors are evaluated in double precision, so that a sample's result does not depend on
-        which others share its batch; images in single precision on the chosen device.
+        Vectors go through the default network in double precision, so that a sample's result does
+        not depend on which others share its batch; all else runs in single precision on the
+        chosen device.
         """
         samples = self._read(X, reset=False)
-        vectors = samples.ndim == 2
-        device = torch.device("cpu") if vectors else make_fabric(self.device).device
-        dtype = torch.float64 if vectors else torch.float32
+        double = samples.ndim == 2 and not isinstance(self.network_, UserNetwork)
+        device = torch.device("cpu") if double else make_fabric(self.device).device
+        dtype = torch.float64 if double else torch.float32
         pipeline = copy.deepcopy(nn.Sequential(*modules)).to(device, dtype).eval()
         starts = range(0, len(samples), PREDICT_BATCH)
         with torch.inference_mode():
@@ -224,7 +228,7 @@ class Autoencoder(_DeepEstimator):
 
     def transform(self, X: ArrayLike) -> Array:
         """The clean embedding (n, d)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "network_")
         return self._evaluate(X, self.scaling_, self.network_)
 
 
@@ -240,8 +244,9 @@ class DeepClusterer(ClusterMixin, _DeepEstimator):
         K-means, or soft K-means as the paper states it.
     network : "auto", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
-        None takes X as embeddings and learns a head on them. A module of your own is copied, not
-        changed; a callable is asked for one with `network((d,) or (c, h, w), n_clusters)`.
+        None takes X as embeddings, centred and divided by one number, and learns a head on them.
+        A module of your own is copied, not changed; a callable is asked for one with
+        `network((d,) or (c, h, w), n_clusters)`.
     pretrain_epochs, warmup_epochs, epochs : int, optional
         The most epochs of each phase. By default the preset's, which are fewer the more samples
         there are.
@@ -256,7 +261,8 @@ class DeepClusterer(ClusterMixin, _DeepEstimator):
     precision : str
         Of the training, as Lightning Fabric names it.
     random_state : int, RandomState or None
-        The same number gives the same clusters.
+        The same number gives the same clusters. None draws a new seed from the system, not from
+        numpy's global state.
     verbose : int
         Whether to show progress bars.
     callbacks : list of Callback, optional
@@ -308,6 +314,7 @@ class DeepClusterer(ClusterMixin, _DeepEstimator):
         settings = resolve_settings(
             self.preset,
             len(samples),
+            vectors=samples.ndim == 2 and self.network is not None,
             pretrain_epochs=self.pretrain_epochs,
             warmup_epochs=self.warmup_epochs,
             epochs=self.epochs,
@@ -335,12 +342,12 @@ class DeepClusterer(ClusterMixin, _DeepEstimator):
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """The posteriors (n, n_clusters)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "method_")
         return self._evaluate(X, self.scaling_, self.network_, self.method_)
 
     def transform(self, X: ArrayLike) -> Array:
         """The clean embedding (n, d)."""
-        check_is_fitted(self)
+        check_is_fitted(self, "method_")
         return self._evaluate(X, self.scaling_, self.network_)
 
     def score(self, X: ArrayLike, y: object = None) -> float:

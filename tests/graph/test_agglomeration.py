@@ -116,6 +116,17 @@ def test_bad_arguments_are_named(arguments, message):
         agglomerate(np.eye(5), **arguments)
 
 
+@pytest.mark.parametrize("arguments", [{"n_clusters": 2.5}, {"n_clusters": 2, "n_neighbors": 1.5}])
+def test_numbers_must_be_whole(arguments):
+    with pytest.raises(TypeError, match="must be a whole number"):
+        agglomerate(np.eye(5), **arguments)
+
+
+def test_many_copies_of_few_samples_are_quickly_divided():
+    X = np.repeat(np.random.default_rng(0).normal(size=(8, 3)), 500, axis=0)
+    assert len(set(agglomerate(X, 10).tolist())) == 10
+
+
 def test_nan_is_refused():
     with pytest.raises(ValueError, match="NaN"):
         agglomerate(np.array([[0.0], [np.nan], [1.0]]), 2)

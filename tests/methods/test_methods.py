@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from infomeans import functional as IF
 from infomeans.methods import METHODS
-from infomeans.methods.base import Batch, Embedded
+from infomeans.methods.base import Batch, Embedded, Method
 from infomeans.networks import Identity
 
 SLUGS = list(METHODS)
@@ -56,6 +56,7 @@ def test_statistics_add_up_over_any_chunks(slug, monkeypatch):
     monkeypatch.setattr(Embedded, "chunk", 7)
     other.refresh(parts)
     torch.testing.assert_close(whole.q, parts.q, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(one.state_dict(), other.state_dict(), atol=1e-5, rtol=1e-4)
 
 
 def test_mi_adm_targets_come_from_the_whole_data_set():
@@ -72,10 +73,19 @@ def test_exact_targets_by_rounds_are_those_of_the_whole_matrix(slug, power):
     data = embedded()
     method = started(slug, data, targets="exact").double()
     data.z, data.q = data.z.double(), data.q.double()
-    method.tolerance = 1e-12
+    method.precision = 1e-12
     method.refresh(data)
     expected = IF.exact_targets(method.log_posteriors(data.z), power)
     torch.testing.assert_close(data.q, expected, atol=1e-8, rtol=0)
+
+
+@pytest.mark.parametrize(("slug", "power"), [("mi-adm", 2), ("depict", 1)])
+def test_exact_targets_are_close_in_single_precision_too(slug, power):
+    data = embedded()
+    method = started(slug, data, targets="exact")
+    method.refresh(data)
+    expected = IF.exact_targets(method.log_posteriors(data.z).double(), power)
+    torch.testing.assert_close(data.q.double(), expected, atol=1e-3, rtol=0)
 
 
 def test_depict_follows_the_released_formula_unless_told_otherwise():
@@ -196,11 +206,30 @@ def test_an_empty_cluster_takes_half_of_the_largest(slug):
             method.prototypes[3] = 100.0
     before = torch.bincount(method(data.z).argmax(1), minlength=K)
     assert before[3] == 0
+    with torch.no_grad():
+        if slug in ("mi-adm", "depict", "mi-d"):
+            method.bias[3] = -1e4
     assert method.refill(data) == 1
     after = torch.bincount(method(data.z).argmax(1), minlength=K)
     assert after[3] > 30
     assert after[2] > 30
     torch.testing.assert_close(after[:2], before[:2], atol=10, rtol=0)
+    method.refresh(data)
+    assert torch.bincount(method(data.z).argmax(1), minlength=K)[3] > 30
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_copies_of_one_sample_cannot_be_shared(slug):
+    data = embedded()
+    data.z[:] = 0.5
+    method = started(slug, data)
+    assert method.refill(data) == 0
+    assert torch.isfinite(method(data.z)).all()
+
+
+def test_a_method_must_have_posteriors_and_a_loss():
+    with pytest.raises(TypeError, match="abstract"):
+        Method(2, 2)
 
 
 def test_priors_go_to_the_initial_clusters_by_size():

@@ -137,6 +137,20 @@ def test_whether_an_embedding_is_bounded_is_seen_or_said():
     assert not UserNetwork(nn.Sequential(nn.Linear(4, 2), nn.ReLU())).bounded
 
 
+def test_a_bounded_decoder_or_an_unused_tanh_does_not_make_an_embedding_bounded():
+    class Misleading(OwnAutoencoder):
+        def __init__(self):
+            super().__init__()
+            self.decoder = nn.Sequential(nn.Linear(2, 4), nn.Sigmoid())
+
+    assert not UserNetwork(Misleading()).bounded
+
+
+def test_what_a_factory_holds_on_to_is_copied():
+    module = nn.Linear(4, 2)
+    assert build_network(lambda shape, k: module, (4,), 2).module is not module
+
+
 @pytest.mark.parametrize(
     ("network", "error", "message"),
     [
@@ -144,6 +158,7 @@ def test_whether_an_embedding_is_bounded_is_seen_or_said():
         (7, TypeError, "network=7 is a int"),
         (lambda shape, k: "no module", TypeError, "returned a str"),
         (nn.Identity(), ValueError, "to a tensor of shape"),
+        (nn.Linear(5, 2), ValueError, "does not take samples of shape"),
     ],
 )
 def test_bad_networks_are_refused(network, error, message):

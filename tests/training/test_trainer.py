@@ -6,6 +6,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from infomeans.estimators import DeepClusterer
+from infomeans.methods import METHODS
 from infomeans.methods.base import Method
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.networks import Identity, dense_autoencoder
@@ -58,8 +59,9 @@ def samples(blobs):
     return (X - X.mean(0)) / X.std(0)
 
 
-def test_a_cluster_that_empties_is_refilled_and_history_says_so(blobs):
-    class Emptying(MIADMMethod):
+@pytest.mark.parametrize("slug", ["mi-adm", "sr-kmeans"])
+def test_a_cluster_that_empties_is_refilled_and_history_says_so(slug, blobs):
+    class Emptying(METHODS[slug].load()):
         """Loses a cluster at the end of the first epoch."""
 
         steps = 0
@@ -68,7 +70,10 @@ def test_a_cluster_that_empties_is_refilled_and_history_says_so(blobs):
             self.steps += 1
             if self.steps == 2:
                 with torch.no_grad():
-                    self.bias[0] = -1e4
+                    if slug == "mi-adm":
+                        self.bias[0] = -1e4
+                    else:
+                        self.prototypes[0] = 1e4
 
     x = samples(blobs)
     trainer = Trainer(
@@ -121,8 +126,8 @@ def test_alternation_ends_when_the_targets_stand_still(blobs):
     trainer.cluster(x, MIADMMethod(4, 6), torch.tensor(blobs[1]))
     alternation = [record for record in trainer.history if record.phase == "alternate"]
     assert len(alternation) < 500
-    assert alternation[-1].delta_q < trainer.settings.tolerance
-    assert all(record.delta_q >= trainer.settings.tolerance for record in alternation[:-1])
+    assert alternation[-1].delta_q < MIADMMethod.tolerance
+    assert all(record.delta_q >= MIADMMethod.tolerance for record in alternation[:-1])
 
 
 def test_pretraining_stops_by_held_out_samples():
@@ -132,6 +137,25 @@ def test_pretraining_stops_by_held_out_samples():
     trainer = Trainer(make_fabric("cpu"), dense_autoencoder(4, 1), paper, seed=0)
     trainer.pretrain(x)
     assert 3 < len(trainer.history) < 200
+
+
+def test_pretraining_keeps_the_weights_of_the_best_held_out_loss():
+    x = torch.randn(60, 4)
+    options = {"pretrain_epochs": 200, "pretrain_patience": 3, "pretrain_learning_rate": 0.05}
+    losses = []
+
+    class Watching(Trainer):
+        def _held_out_loss(self, x):
+            losses.append(super()._held_out_loss(x))
+            self.held_out = x
+            return losses[-1]
+
+    settings = resolve_settings("paper", 60, **options)
+    trainer = Watching(make_fabric("cpu"), dense_autoencoder(4, 1), settings, seed=0)
+    trainer.pretrain(x)
+    best = min(losses)
+    assert losses[-1] > best
+    assert trainer._held_out_loss(trainer.held_out) == pytest.approx(best)
 
 
 @pytest.mark.parametrize(("n", "expected"), [(11_000, 30), (1_000, 120), (1_000_000, 10)])

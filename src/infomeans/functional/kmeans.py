@@ -44,8 +44,8 @@ def weighted_means(q_sum: Tensor, qz_sum: Tensor, fallback: Tensor) -> Tensor:
         Where a cluster without any mass stays.
     """
     mass = q_sum.unsqueeze(1)
-    means = qz_sum / mass.clamp_min(torch.finfo(mass.dtype).tiny)
-    return torch.where(mass > 0, means, fallback)
+    least = torch.finfo(mass.dtype).tiny
+    return torch.where(mass > least, qz_sum / mass.clamp_min(least), fallback)
 
 
 def soft_kmeans_objective(z: Tensor, q: Tensor, prototypes: Tensor, temperature: float) -> Tensor:

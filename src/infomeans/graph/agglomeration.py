@@ -9,11 +9,12 @@ steps that leave a cluster, touch the other and come back:
     in_a(j)  = sum_{i in a} w_ji
 
 and the affinity of two clusters is `D(a, b)/|a|^2 + D(b, a)/|b|^2`. Both vectors are sparse
-and additive, so that a merge costs no more than the neighbourhood of the smaller cluster.
+and additive, so that they are added up over the neighbourhood of the smaller cluster alone.
 """
 
 import heapq
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,9 @@ def agglomerate(
 
 
 def _check_arguments(n: int, n_clusters: int, n_neighbors: int, min_share: float) -> None:
+    for name, value in (("n_clusters", n_clusters), ("n_neighbors", n_neighbors)):
+        if not isinstance(value, Integral):
+            raise TypeError(f"{name}={value!r} must be a whole number.")
     if not 1 <= n_clusters <= n:
         raise ValueError(
             f"n_clusters={n_clusters} must lie between 1 and the number of samples, n_samples={n}."
@@ -143,14 +147,8 @@ class _Forest:
 
     def merges(self, n_clusters: int) -> Iterator[tuple[int, int]]:
         """Merge the closest pair again and again, while there is one with a positive affinity."""
-        heap = [
-            (-self.affinity(a, b), a, b)
-            for a, partners in enumerate(self.gain)
-            for b in partners
-            if a < b
-        ]
-        heapq.heapify(heap)
-        left = len(self.members)
+        heap = self._pairs()
+        left, room = len(self.members), 4 * len(heap) + 1000
         while heap and left > n_clusters:
             negative, a, b = heapq.heappop(heap)
             # An entry that no longer says the truth has a true successor further down the heap.
@@ -163,10 +161,23 @@ class _Forest:
             for x in self.gain[a]:
                 first, second = (a, x) if a < x else (x, a)
                 heapq.heappush(heap, (-self.affinity(first, second), first, second))
+            if len(heap) > room:
+                heap = self._pairs()
             yield a, b
 
+    def _pairs(self) -> list[tuple[float, int, int]]:
+        """A heap of all pairs with gains, the closest first."""
+        heap = [
+            (-self.affinity(a, b), a, b)
+            for a, partners in enumerate(self.gain)
+            for b in partners
+            if a < b
+        ]
+        heapq.heapify(heap)
+        return heap
+
     def _merge(self, a: int, b: int) -> None:
-        """Absorb cluster b into cluster a; the cost is the neighbourhood of b."""
+        """Absorb cluster b, the one with the smaller neighbourhood, into cluster a."""
         owner, gain = self.owner, self.gain
         out_a, into_a, gain_a = self.out[a], self.into[a], gain[a]
         for j in self.members[b]:
@@ -198,21 +209,28 @@ def _rows(values: NDArray[Any], indptr: IntArray) -> list[NDArray[Any]]:
 
 
 def _bridge(X: Array, state: IntArray, excess: int) -> list[tuple[int, int]]:
-    """Merges between clusters that no path joins: nearest centroids first."""
+    """Merges between clusters that no path joins: every one with its nearest, nearest first."""
     merges: list[tuple[int, int]] = []
     while len(merges) < excess:
         names, ids = np.unique(state, return_inverse=True)
         search = NearestNeighbors(n_neighbors=1).fit(_centroids(X, ids, len(names)))
         distances, nearest = search.kneighbors()
-        taken = np.zeros(len(names), dtype=bool)
-        for i in np.argsort(distances[:, 0], kind="stable"):
-            j = nearest[i, 0]
-            if taken[i] or taken[j] or len(merges) == excess:
-                continue
-            taken[i] = taken[j] = True
-            merges.append((int(names[i]), int(names[j])))
-            state = np.where(state == names[j], names[i], state)
+        root = list(range(len(names)))
+        for i in np.argsort(distances[:, 0], kind="stable").tolist():
+            kept, absorbed = _find(root, i), _find(root, int(nearest[i, 0]))
+            if kept != absorbed and len(merges) < excess:
+                root[absorbed] = kept
+                merges.append((int(names[kept]), int(names[absorbed])))
+        state = names[[_find(root, i) for i in range(len(names))]][ids]
     return merges
+
+
+def _find(root: list[int], i: int) -> int:
+    """The name under which i stands now; the way there is shortened."""
+    while root[i] != i:
+        root[i] = root[root[i]]
+        i = root[i]
+    return i
 
 
 def _centroids(X: Array, labels: IntArray, count: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from typing import ClassVar, Protocol
@@ -21,9 +21,6 @@ class Network(Protocol):
 
     bounded: bool
     reconstructs: bool
-
-    def start(self, x: Tensor) -> None:
-        """Look at the samples before any training."""
 
     def __call__(self, x: Tensor) -> Tensor:
         """The clean embedding (n, d)."""
@@ -55,6 +52,12 @@ class Batch:
     def noisy(self) -> Tensor:
         """The noisy embedding, which the losses act on."""
         return self.network.noisy(self.x)
+
+    @cached_property
+    def clean(self) -> Tensor:
+        """The clean embedding, a constant to the gradient."""
+        with torch.no_grad():
+            return self.network(self.x)
 
     @cached_property
     def reconstruction(self) -> Tensor:
@@ -92,7 +95,7 @@ class Embedded:
         return torch.cat([function(z) for z in self.z.split(self.chunk)])
 
 
-class Method(nn.Module):
+class Method(nn.Module, ABC):
     """A clustering method: posteriors, targets and a loss over an embedding.
 
     Its parameters and buffers are all its state. Whatever it needs from the whole data set is a
@@ -113,6 +116,9 @@ class Method(nn.Module):
 
     has_targets: ClassVar[bool] = True
     """Whether the loss follows targets after the warm-up."""
+
+    tolerance: ClassVar[float] = 1e-7
+    """The alternation ends when the mean squared change of the targets falls below it."""
 
     prototypes: Tensor
     """(K, d): the centres of the clusters in the embedding."""
@@ -163,25 +169,40 @@ class Method(nn.Module):
         while self.update(data.total(self.statistics)):
             pass
 
+    def warm(self, data: Embedded) -> None:
+        """Before every epoch of the warm-up, with the initial clusters as targets."""
+
     def refresh(self, data: Embedded) -> None:
         """Update the state, then the targets, from the whole data set."""
         self.follow(data)
         data.q = data.map(self.targets)
 
     def refill(self, data: Embedded) -> int:
-        """Give every empty cluster a half of the largest one; returns how many were empty."""
-        sizes = data.total(self._sizes)["sizes"]
-        empty = (sizes == 0).nonzero().flatten().tolist()
-        for cluster in empty:
-            self._split(data, int(data.total(self._sizes)["sizes"].argmax()), cluster)
-        return len(empty)
+        """Give every empty cluster a half of the largest one, and targets to match.
+
+        Returns
+        -------
+        int
+            How many clusters are no longer empty. Where samples are copies of each other there
+            may be nothing to share.
+        """
+        before = self.sizes(data)
+        for cluster in (before == 0).nonzero().flatten().tolist():
+            self._split(data, int(self.sizes(data).argmax()), cluster)
+        data.q = data.map(self)
+        return int(((before == 0) & (self.sizes(data) > 0)).sum())
+
+    def sizes(self, data: Embedded) -> Tensor:
+        """How many samples each cluster is the most probable one of (K,)."""
+        return data.total(lambda z, q: {"sizes": self._assigned(z).sum(dim=0)})["sizes"]
 
     def finish(self, data: Embedded) -> None:
         """Settle what is only needed after training."""
 
-    @abstractmethod
     def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
         """Let two clusters share what was one, on either side of its centre.
+
+        A method that does not override this leaves empty clusters empty.
 
         Parameters
         ----------
@@ -195,9 +216,6 @@ class Method(nn.Module):
     def _place(self, prototypes: Tensor) -> None:
         with torch.no_grad():
             self.prototypes.copy_(prototypes)
-
-    def _sizes(self, z: Tensor, q: Tensor) -> Statistics:
-        return {"sizes": self._assigned(z).sum(dim=0)}
 
     def _assigned(self, z: Tensor) -> Tensor:
         return self._one_hot(self.log_posteriors(z).argmax(dim=1))

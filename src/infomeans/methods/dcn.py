@@ -41,13 +41,13 @@ class DCNMethod(Prototypical):
 
     def loss(self, batch: Batch) -> Statistics:
         """Distance to the nearest centroid, and the reconstruction."""
-        own = self._nearest(batch.noisy.detach()) @ self.prototypes
+        own = self._nearest(batch.clean) @ self.prototypes
         distance = (batch.noisy - own).square().sum(dim=1).mean()
         return {"clustering": self.lam / 2 * distance, "reconstruction": batch.reconstruction}
 
     def step_statistics(self, batch: Batch) -> Statistics:
         """Members of each cluster in the batch, and their sum."""
-        return moments(batch.noisy, self._nearest(batch.noisy))
+        return moments(batch.clean, self._nearest(batch.clean))
 
     def after_step(self, statistics: Statistics) -> None:
         """Move the centroids by the batch."""

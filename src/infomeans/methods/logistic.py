@@ -82,7 +82,7 @@ class Alternating(Logistic):
     power: float
     gamma: float = 1.0
     exact: bool = False
-    tolerance: float = 1e-5
+    precision: float = 1e-5
     max_rounds: int = 200
     log_weight: Tensor
     log_u: Tensor
@@ -118,7 +118,7 @@ class Alternating(Logistic):
         self.log_weight = IF.exact_weight(self.log_u, self.gamma, self.log_prior)
         change = (self.log_u.exp() - before.exp()).abs().max() / self.log_u.exp().max()
         self._rounds += 1
-        if change > self.tolerance and self._rounds < self.max_rounds:
+        if change > self.precision and self._rounds < self.max_rounds:
             return True
         self._rounds = 0
         return False

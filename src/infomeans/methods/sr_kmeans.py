@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from infomeans import functional as IF
-from infomeans.methods.base import Batch, Statistics, moments
+from infomeans.methods.base import Batch, Embedded, Statistics, moments
 from infomeans.methods.prototypes import Prototypical
 
 
@@ -25,6 +25,7 @@ class SRKMeansMethod(Prototypical):
     """
 
     needs_bounded = True
+    tolerance = 1e-5
 
     def __init__(self, n_clusters: int, n_features: int, *, lam: float = 1e-4) -> None:
         super().__init__(n_clusters, n_features)
@@ -37,6 +38,10 @@ class SRKMeansMethod(Prototypical):
     def statistics(self, z: Tensor, q: Tensor) -> Statistics:
         """Mass and sum of the samples of each cluster."""
         return moments(z, q)
+
+    def warm(self, data: Embedded) -> None:
+        """Keep the prototypes at the means of the initial clusters."""
+        self.follow(data)
 
     def update(self, statistics: Statistics) -> bool:
         """Move the prototypes to the soft means."""

@@ -7,14 +7,11 @@ _BOUNDED = (nn.Tanh, nn.Sigmoid, nn.Softmax, nn.Softsign, nn.Hardtanh, nn.Hardsi
 
 
 class Identity(nn.Module):
-    """No network: the data are embeddings already, and stay as they are."""
+    """No network: the data, once scaled, are the embedding."""
 
     # Nothing here can be trained, so no loss can push the embedding out of bounds.
     bounded = True
     reconstructs = False
-
-    def start(self, x: Tensor) -> None:
-        """Nothing to start."""
 
     def forward(self, x: Tensor) -> Tensor:
         """The input."""
@@ -40,7 +37,7 @@ class UserNetwork(nn.Module):
     ----------
     module : nn.Module
         `module.bounded` says whether the embedding is bounded; without it that is read off the
-        last layer.
+        last layer of a Sequential, and anything else counts as unbounded.
     """
 
     def __init__(self, module: nn.Module) -> None:
@@ -48,9 +45,6 @@ class UserNetwork(nn.Module):
         self.module = module
         self.reconstructs = hasattr(module, "decode")
         self.bounded = bool(getattr(module, "bounded", _ends_bounded(module)))
-
-    def start(self, x: Tensor) -> None:
-        """Nothing to start: the module comes as its owner made it."""
 
     def forward(self, x: Tensor) -> Tensor:
         """The embedding."""
@@ -71,6 +65,8 @@ class UserNetwork(nn.Module):
 
 
 def _ends_bounded(module: nn.Module) -> bool:
-    encoder = getattr(module, "encoder", module)
-    leaves = [part for part in encoder.modules() if not list(part.children())]
-    return bool(leaves) and isinstance(leaves[-1], _BOUNDED)
+    """Only a Sequential shows the order of its layers."""
+    last = getattr(module, "encoder", module) if hasattr(module, "encode") else module
+    while isinstance(last, nn.Sequential) and len(last):
+        last = last[-1]
+    return isinstance(last, _BOUNDED)

@@ -78,17 +78,15 @@ class DenoisingAutoencoder(nn.Module):
         self.bounded = bounded
         self.hidden_weight = hidden_weight
         self.detach_clean = detach_clean
-        self.glorot = glorot
         self.reconstructs = True
         if glorot:
             self.apply(_glorot)
 
     def start(self, x: Tensor) -> None:
         """Before any training: let the decoder begin at the mean of the samples."""
-        if not self.glorot:
-            for module in self.decoder[0].modules():
-                if isinstance(module, Offset):
-                    module.start(x.mean(dim=0))
+        for module in self.decoder[0].modules():
+            if isinstance(module, Offset):
+                module.start(x.mean(dim=0))
 
     def forward(self, x: Tensor) -> Tensor:
         """The clean embedding."""

@@ -54,7 +54,7 @@ def build_network(
     if isinstance(network, nn.Module):
         return _adapt(copy.deepcopy(network), shape)
     if callable(network):
-        return _adapt(network(shape, n_clusters), shape)
+        return _adapt(copy.deepcopy(network(shape, n_clusters)), shape)
     raise TypeError(
         f"network={network!r} is a {type(network).__name__}; use 'auto', None, a torch module or a "
         f"callable (shape, n_clusters) -> module."
@@ -75,6 +75,7 @@ def _adapt(module: nn.Module, shape: Shape) -> AnyNetwork:
             f"The network callable returned a {type(module).__name__}, not a torch module."
         )
     network = module if isinstance(module, AnyNetwork) else UserNetwork(module)
+    network.to("cpu", torch.float32)
     _check_embedding(network, shape)
     return network
 
@@ -82,8 +83,11 @@ def _adapt(module: nn.Module, shape: Shape) -> AnyNetwork:
 def _check_embedding(network: AnyNetwork, shape: Shape) -> None:
     """Try the network on two samples before anything is trained."""
     training = network.training
-    with torch.no_grad():
-        z = network.eval()(torch.zeros(2, *shape))
+    try:
+        with torch.no_grad():
+            z = network.eval()(torch.zeros(2, *shape))
+    except RuntimeError as error:
+        raise ValueError(f"The network does not take samples of shape {shape}: {error}") from error
     network.train(training)
     if z.ndim != 2 or len(z) != 2:
         raise ValueError(

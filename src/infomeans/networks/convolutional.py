@@ -27,7 +27,12 @@ def halved(size: int) -> int:
 
 
 def convolutional_autoencoder(
-    shape: tuple[int, int, int], n_features: int, *, maps: int = 50, **options: Any
+    shape: tuple[int, int, int],
+    n_features: int,
+    *,
+    maps: int = 50,
+    glorot: bool = False,
+    **options: Any,
 ) -> DenoisingAutoencoder:
     """Two strided convolutions and a dense layer with tanh, and their mirror image.
 
@@ -60,7 +65,7 @@ def convolutional_autoencoder(
         decoder=[
             nn.Sequential(
                 nn.ConvTranspose2d(maps, channels, **_geometry(height, width)),
-                Offset(shape),
+                *([] if glorot else [Offset(shape)]),
                 nn.Tanh(),
             ),
             nn.Sequential(nn.ConvTranspose2d(maps, maps, **_geometry(*middle)), nn.LeakyReLU()),
@@ -70,6 +75,7 @@ def convolutional_autoencoder(
         ],
         dropout=(0.1, 0.1, 0.0),
         bounded=True,
+        glorot=glorot,
         **options,
     )
 

@@ -9,7 +9,10 @@ ACCEPTED = "'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'"
 def make_fabric(device: str, precision: str = "32-true") -> Fabric:
     """A Fabric on one device; it launches nothing."""
     name, _, number = device.partition(":")
-    if name not in ("auto", "cpu", "cuda", "mps") or (number and not number.isdigit()):
+    numbered = ":" in device
+    if name not in ("auto", "cpu", "cuda", "mps") or (
+        numbered and not (name == "cuda" and number.isdigit())
+    ):
         raise ValueError(f"device={device!r} is unknown; {ACCEPTED} are accepted.")
     available = {
         "cuda": torch.cuda.device_count() > int(number or 0),
@@ -17,5 +20,5 @@ def make_fabric(device: str, precision: str = "32-true") -> Fabric:
     }
     if not available.get(name, True):
         raise ValueError(f"device={device!r} is not available on this machine; try 'auto'.")
-    devices = [int(number)] if number and name == "cuda" else 1
+    devices = [int(number)] if numbered else 1
     return Fabric(accelerator=name, devices=devices, precision=precision)  # type: ignore[arg-type]

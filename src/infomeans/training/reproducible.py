@@ -5,23 +5,30 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
+from torch.backends import cudnn
 
 
 @contextmanager
-def isolated(device: torch.device) -> Iterator[None]:
-    """Give back the global random state, and the treatment of denormals, as they were found."""
-    devices = [device] if device.type == "cuda" else []
-    flushed = _flushes_denormals()
+def isolated() -> Iterator[None]:
+    """Give back the global random states, and cuDNN's choices, as they were found.
+
+    Seeding torch seeds every device, so that the state of every device is kept.
+    """
+    mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
     with (
-        torch.random.fork_rng(devices=devices),
-        torch.backends.cudnn.flags(deterministic=True, benchmark=False),
+        torch.random.fork_rng(devices=range(torch.cuda.device_count())),
+        cudnn.flags(
+            enabled=cudnn.enabled,
+            benchmark=False,
+            deterministic=True,
+            allow_tf32=cudnn.allow_tf32,
+        ),
     ):
-        # Weights that die out towards zero would slow every product on a CPU.
-        torch.set_flush_denormal(True)
         try:
             yield
         finally:
-            torch.set_flush_denormal(flushed)
+            if mps is not None:
+                torch.mps.set_rng_state(mps)
 
 
 def seed_for(seed: int, *place: int) -> int:
@@ -30,7 +37,3 @@ def seed_for(seed: int, *place: int) -> int:
     Seeding every epoch anew makes its random numbers independent of how the process got there.
     """
     return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint64)[0] >> 1)
-
-
-def _flushes_denormals() -> bool:
-    return bool(torch.tensor(1e-40) * torch.tensor(0.5) == 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -70,16 +71,22 @@ class Trainer:
         epochs = self.settings.pretrain_epochs
         if not self.network.reconstructs or epochs == 0:
             return
-        self.network.start(x)
         x, held_out = self._hold_out(x)
         loop = _Loop(self, TrainingStep(self.network), epochs * self._steps(x))
-        best = _Best(self.settings.pretrain_patience)
+        best, module = _Best(self.settings.pretrain_patience), cast(nn.Module, self.network)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x)
-            return len(held_out) > 0 and best.stands(-self._held_out_loss(held_out))
+            if len(held_out) == 0:
+                return False
+            score = -self._held_out_loss(held_out)
+            if score > best.score:
+                best.state = copy.deepcopy(module.state_dict())
+            return best.stands(score)
 
         self._run("pretrain", epochs, train)
+        if best.state is not None:
+            module.load_state_dict(best.state)
 
     def embed(self, x: Tensor) -> Tensor:
         """The clean embedding of all samples."""
@@ -102,7 +109,7 @@ class Trainer:
         initial = data.q.argmax(dim=1).cpu()
 
         def train(record: Record) -> bool:
-            method.follow(data)
+            method.warm(data)
             loop.epoch(record, x, data.q)
             data.z = self.embed(x)
             labels = self._observe(record, method, data)
@@ -121,19 +128,18 @@ class Trainer:
             loop.epoch(record, x, data.q if method.has_targets else None)
             data.z, before = self.embed(x), data.q
             self._observe(record, method, data)
-            if record.empty and record.epoch + 1 < epochs:
-                method.refill(data)
+            trains_on = record.epoch + 1 < epochs
+            refilled = method.refill(data) if record.empty and trains_on else 0
             method.refresh(data)
             record.delta_q = F.mse_loss(data.q, before).item()
-            return record.delta_q < self.settings.tolerance and not record.empty
+            return record.delta_q < method.tolerance and not refilled
 
         self._run("alternate", epochs, train)
 
     def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
         """Write down what the clean pass shows; returns the labels."""
         labels = data.map(lambda z: method.log_posteriors(z).argmax(dim=1))
-        sizes = torch.bincount(labels, minlength=method.n_clusters)
-        record.empty = int((sizes == 0).sum())
+        record.empty = int((method.sizes(data) == 0).sum())
         for name, value in measure(method, data).items():
             setattr(record, name, value)
         return labels.cpu()
@@ -219,16 +225,17 @@ class _Loop:
 
 
 class _Best:
-    """Says when a score has stood still for too long."""
+    """Says when a score has stood still for too long, and keeps what belongs to the best."""
 
     def __init__(self, patience: int) -> None:
         self.patience = patience
-        self.best = float("-inf")
+        self.score = float("-inf")
         self.waited = 0
+        self.state: dict[str, Tensor] | None = None
 
     def stands(self, score: float) -> bool:
-        self.waited = 0 if score > self.best else self.waited + 1
-        self.best = max(self.best, score)
+        self.waited = 0 if score > self.score else self.waited + 1
+        self.score = max(self.score, score)
         return self.waited >= self.patience
 
 
