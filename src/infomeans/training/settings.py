@@ -33,8 +33,8 @@ class Settings:
         Epochs without improvement after which these phases end: of the held-out loss, and of the
         agreement with the initial clusters.
     warmup_agreement : float
-        The normalised mutual information with the initial clusters at which the warm-up ends:
-        what a network has not learned of them by then is more noise than structure.
+        The share of samples predicted into their initial cluster at which the warm-up ends: what
+        a network has not learned of them by then is more noise than structure.
     """
 
     pretrain_epochs: int
@@ -84,7 +84,7 @@ def fast(n_samples: int, *, vectors: bool = False) -> Settings:
         validation_share=0.0,
         pretrain_patience=100,
         warmup_patience=5,
-        warmup_agreement=0.97,
+        warmup_agreement=0.985,
     )
 
 
