@@ -83,6 +83,20 @@ def test_closed_form_is_never_better_than_the_exact_one(p):
     assert IF.mi_adm_objective(exact, p) <= IF.mi_adm_objective(closed, p) + 1e-12
 
 
+@pytest.mark.parametrize("sharpness", [0.5, 2.0, 5.0])
+def test_how_far_the_closed_forms_are_from_the_exact_targets(sharpness, record_property):
+    # Recorded, not promised: the mean total variation between the rows of both.
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn(200, 10, generator=generator, dtype=torch.float64)
+    log_p = torch.log_softmax(sharpness * noise, dim=1)
+    sums = {2: (2 * log_p).exp().sum(0).log(), 1: log_p.exp().sum(0).log()}
+    for power, weight in ((2, IF.mi_adm_weight), (1, IF.depict_weight)):
+        closed = IF.weighted_targets(log_p, power, weight(sums[power]))
+        distance = (closed - IF.exact_targets(log_p, power)).abs().sum(1).mean().item() / 2
+        record_property(f"distance at power {power}", distance)
+        assert 0 < distance < 0.5
+
+
 @given(rows(min_n=20))
 def test_a_prior_pulls_the_exact_marginal_towards_it(p):
     prior = torch.arange(1, p.shape[1] + 1, dtype=p.dtype)
