@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +22,9 @@ class Logistic(Method):
         Wanted shares of the clusters. Cluster numbers mean nothing, so the largest share goes to
         the largest initial cluster, and so on.
     """
+
+    surest_lead: ClassVar[float] = 5.0
+    """The mean difference of the two highest scores that a start may have."""
 
     log_prior: Tensor
 
@@ -48,10 +52,28 @@ class Logistic(Method):
         weight = torch.linalg.solve(shape, means.T).T
         self.weight.copy_(weight)
         self.bias.copy_(_safe_log(shares) - (weight * means).sum(dim=1) / 2)
+        self._temper(data)
         if self.prior is not None:
             wanted = torch.as_tensor(self.prior).to(shares).sort(descending=True).values
             order = shares.argsort(descending=True, stable=True)
             self.log_prior[order] = (wanted / wanted.sum()).log()
+
+    def _temper(self, data: Embedded) -> None:
+        """Scale the head down until posteriors are no surer than a network can keep up with.
+
+        In many dimensions discriminants are so sure of themselves that the noise of a training
+        pass costs hundreds of nats, and the first steps throw the network off.
+        """
+
+        def lead(z: Tensor, q: Tensor) -> Statistics:
+            first, second = F.linear(z, self.weight, self.bias).topk(2, dim=1).values.T
+            return {"lead": (first - second).sum(), "n": first.new_tensor(len(first))}
+
+        if self.n_clusters > 1:
+            sums = data.total(lead)
+            scale = (self.surest_lead * sums["n"] / sums["lead"]).clamp_max(1)
+            self.weight.mul_(scale)
+            self.bias.mul_(scale)
 
     def log_posteriors(self, z: Tensor) -> Tensor:
         """Logarithms of the logistic posteriors."""
