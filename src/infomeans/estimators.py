@@ -94,8 +94,8 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _read(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         """Checked samples: vectors (n, d), or images with their channels first (n, c, h, w)."""
-        vectors = reset or (len(self._sample_shape) == 1 and np.ndim(X) == 2)
-        check = partial(validate_data, self, reset=reset) if vectors else check_array
+        images = not reset and len(self._sample_shape) > 1
+        check = check_array if images else partial(validate_data, self, reset=reset)
         samples: NDArray[Any] = check(X, allow_nd=True)
         if reset:
             self._sample_shape: tuple[int, ...] = samples.shape[1:]

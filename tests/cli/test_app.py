@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from infomeans.cli import app
@@ -51,6 +52,7 @@ def quick_demo(monkeypatch):
     from infomeans import demo
     from infomeans.estimators import MIADM, Autoencoder
 
+    monkeypatch.setattr(torch, "set_flush_denormal", lambda _: True)
     monkeypatch.setattr(demo, "Autoencoder", lambda **k: Autoencoder(epochs=3, **k))
     monkeypatch.setattr(demo, "MIADM", lambda *a, **k: MIADM(*a, epochs=2, warmup_epochs=1, **k))
 
