@@ -139,6 +139,13 @@ def test_a_module_that_insists_on_single_precision_works(blobs):
     np.testing.assert_array_equal(model.labels_, model.predict(X))
 
 
+def test_features_far_from_zero_are_seen_as_in_training(blobs):
+    X, classes = blobs
+    module = nn.Sequential(nn.Linear(6, 8), nn.Tanh())
+    model = MIADM(4, network=module, random_state=0, epochs=3).fit(X + 1e9)
+    assert adjusted_rand_score(classes, model.labels_) > 0.95
+
+
 def test_a_trained_offset_is_not_overwritten(stripes):
     images, _ = stripes
     autoencoder = Autoencoder(4, epochs=2, random_state=0).fit(images)

@@ -160,7 +160,7 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return x.contiguous(memory_format=torch.channels_last)
 
     def _evaluate(self, X: ArrayLike, *modules: nn.Module) -> Array:
-        """The modules applied one after the other to raw samples, batch by batch.
+        """The modules applied one after the other to scaled samples, batch by batch.
 
         Vectors go through the default network in double precision, so that a sample's result does
         not depend on which others share its batch; all else runs in single precision on the
@@ -171,11 +171,11 @@ class _DeepEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         device = torch.device("cpu") if double else make_fabric(self.device).device
         dtype = torch.float64 if double else torch.float32
         pipeline = copy.deepcopy(nn.Sequential(*modules)).to(device, dtype).eval()
-        starts = range(0, len(samples), PREDICT_BATCH)
+        batches = np.split(samples, range(PREDICT_BATCH, len(samples), PREDICT_BATCH))
         with torch.inference_mode():
             results = [
-                pipeline(_tensor(samples[start : start + PREDICT_BATCH]).to(device, dtype)).cpu()
-                for start in starts
+                pipeline(self._scaled(batch, self.scaling_, device).to(dtype)).cpu()
+                for batch in batches
             ]
         return torch.cat(results).numpy()
 
@@ -229,7 +229,7 @@ class Autoencoder(_DeepEstimator):
     def transform(self, X: ArrayLike) -> Array:
         """The clean embedding (n, d)."""
         check_is_fitted(self, "network_")
-        return self._evaluate(X, self.scaling_, self.network_)
+        return self._evaluate(X, self.network_)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -343,12 +343,12 @@ class DeepClusterer(ClusterMixin, _DeepEstimator):
     def predict_proba(self, X: ArrayLike) -> Array:
         """The posteriors (n, n_clusters)."""
         check_is_fitted(self, "method_")
-        return self._evaluate(X, self.scaling_, self.network_, self.method_)
+        return self._evaluate(X, self.network_, self.method_)
 
     def transform(self, X: ArrayLike) -> Array:
         """The clean embedding (n, d)."""
         check_is_fitted(self, "method_")
-        return self._evaluate(X, self.scaling_, self.network_)
+        return self._evaluate(X, self.network_)
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """The mutual information I(X;K) of the posteriors, in nats; y is ignored."""
