@@ -242,3 +242,27 @@ def test_priors_go_to_the_initial_clusters_by_size():
     assert shares[2] == pytest.approx(0.5)
     assert shares[1] == pytest.approx(0.1)
     assert math.isclose(shares.sum(), 1, rel_tol=1e-6)
+
+
+def test_a_refilled_prototype_is_not_drawn_back_by_the_targets_it_had():
+    data = embedded()
+    method = started("sr-kmeans", data)
+    with torch.no_grad():
+        method.prototypes[3] = 100.0
+    data.q = torch.full_like(data.q, 0.25)
+    assert method.refill(data) == 1
+    refilled = torch.bincount(method(data.z).argmax(1), minlength=K)
+    method.refresh(data)
+    torch.testing.assert_close(
+        torch.bincount(method(data.z).argmax(1), minlength=K), refilled, atol=30, rtol=0
+    )
+
+
+@pytest.mark.parametrize("slug", ["mi-adm", "depict", "mi-d"])
+def test_a_head_does_not_start_too_sure_of_itself(slug):
+    data = embedded()
+    centres = torch.eye(K, D)
+    data.z = centres[data.q.argmax(1)] + 0.001 * torch.randn(300, D)
+    method = started(slug, data)
+    first, second = method.log_posteriors(data.z).topk(2, dim=1).values.T
+    assert (first - second).mean() < 5.1

@@ -177,3 +177,12 @@ def test_training_in_half_precision_works(blobs):
     trainer.cluster(x, method, torch.tensor(blobs[1]))
     assert trainer.embed(x).dtype == torch.float32
     assert torch.isfinite(method(trainer.embed(x))).all()
+
+
+@pytest.mark.parametrize(("agreement", "expected"), [(0.5, [1]), (1.01, range(2, 31))])
+def test_the_warm_up_ends_at_the_wanted_agreement(agreement, expected, blobs):
+    x = samples(blobs)
+    options = settings(200, epochs=0, warmup_agreement=agreement)
+    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
+    trainer.cluster(x, MIADMMethod(4, 6), torch.tensor(blobs[1]))
+    assert len(trainer.history) in expected
