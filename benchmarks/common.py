@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from infomeans.data import benchmark
+
 torch.set_flush_denormal(True)
 RESULTS = Path(__file__).parent / "results"
 
@@ -29,10 +31,9 @@ def parser(description: str) -> argparse.ArgumentParser:
 
 
 def load(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Samples and classes of a benchmark set."""
-    with np.load(folder / f"{'mnist' if name.startswith('mnist') else name}.npz") as file:
-        X, classes = file["images" if "images" in file else "features"], file["labels"]
-    return (X[60_000:], classes[60_000:]) if name == "mnist-test" else (X, classes)
+    """Samples and classes, counted from 0, of a benchmark set."""
+    samples = benchmark(name, folder)
+    return samples.X, np.unique(samples.labels, return_inverse=True)[1]
 
 
 def machine() -> dict[str, object]:

@@ -18,7 +18,7 @@ from infomeans.graph import agglomerate
 
 def main() -> None:
     options = parser(__doc__.splitlines()[0]).parse_args()
-    images, _ = load("mnist", options.data_dir)
+    images, _ = load("mnist-full", options.data_dir)
     pixels = images.reshape(len(images), -1).astype(np.float32)
     order = np.random.default_rng(0).permutation(len(pixels))
     for features in (10, 16):

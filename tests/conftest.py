@@ -16,6 +16,14 @@ def _few_threads():
     torch.set_num_threads(1)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _denormals():
+    """The command changes how its process treats tiny numbers; the tests' must not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "set_flush_denormal", lambda _: True)
+        yield
+
+
 @pytest.fixture(scope="session")
 def blobs():
     """Four well separated groups of vectors, and which is which."""

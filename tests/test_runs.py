@@ -1,21 +1,16 @@
+import json
+
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
-from infomeans.runs import free_folder, write_atomic, write_run
+from infomeans.errors import InputError
+from infomeans.runs import Labels, Run, check_free, check_table, free_folder
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "labels.csv"
-    path.write_text("old")
-
-    def full(_):
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr("infomeans.runs.os.fsync", full)
-    with pytest.raises(OSError, match="No space"):
-        write_atomic(path, "new")
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["labels.csv"]
+@pytest.fixture
+def labels():
+    return Labels.of(['a,"b"', "c\nd"], np.array([[1.0, 0.0], [0.25, 0.75]]))
 
 
 def test_a_free_folder_is_found(tmp_path):
@@ -27,10 +22,74 @@ def test_a_free_folder_is_found(tmp_path):
 
 
 def test_labels_come_with_confidence_and_entropy(tmp_path):
-    posteriors = np.array([[1.0, 0.0], [0.25, 0.75]])
-    write_run(tmp_path, posteriors, [], {}, {})
+    Labels.of(["0", "1"], np.array([[1.0, 0.0], [0.25, 0.75]])).write(tmp_path / "labels.csv")
     assert (tmp_path / "labels.csv").read_text().splitlines() == [
         "id,cluster,confidence,entropy",
         "0,0,1.000000,0.000000",
         "1,1,0.750000,0.562335",
     ]
+
+
+def test_a_run_reads_back_what_was_written(tmp_path, labels):
+    run = Run.create(tmp_path / "run", {"seed": 3})
+    assert not run.complete
+    run.write_history([{"epoch": 0}, {"epoch": 1}])
+    run.write_results(labels, np.eye(2), {"mi": 0.5}, parquet=True)
+    again = Run(tmp_path / "run")
+    assert again.complete
+    assert again.config["seed"] == 3
+    assert again.history == [{"epoch": 0}, {"epoch": 1}]
+    assert again.metrics == {"mi": 0.5}
+    assert again.labels.ids == labels.ids
+    assert again.labels.clusters.tolist() == [0, 1]
+    assert np.array_equal(again.embedding, np.eye(2))
+    table = pq.read_table(tmp_path / "run" / "labels.parquet").to_pydict()
+    assert list(table) == ["id", "cluster", "confidence", "entropy"]
+    assert table["id"] == labels.ids
+    assert table["confidence"] == [1.0, 0.75]
+
+
+def test_a_run_is_overwritten_only_when_asked(tmp_path, labels):
+    Run.create(tmp_path / "run", {"seed": 0}).write_results(labels, np.eye(2), {"mi": 0.5})
+    with pytest.raises(InputError, match="holds a run already"):
+        Run.create(tmp_path / "run", {"seed": 1})
+    assert Run(tmp_path / "run").metrics == {"mi": 0.5}
+    run = Run.create(tmp_path / "run", {"seed": 1}, overwrite=True)
+    assert run.config["seed"] == 1
+    assert not run.complete
+
+
+def test_a_folder_that_is_no_run_is_never_overwritten(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="not a run folder"):
+        check_free(tmp_path, overwrite=True)
+
+
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_what_is_no_run_is_refused(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="is not a run folder"):
+        Run(tmp_path / name)
+
+
+def test_a_run_of_a_newer_version_is_refused(tmp_path):
+    Run.create(tmp_path / "run", {"versions": {"infomeans": "9.0"}})
+    config = tmp_path / "run" / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "format": 99}))
+    with pytest.raises(InputError, match=r"format 99 by infomeans 9\.0.*newer"):
+        Run(tmp_path / "run")
+
+
+def test_a_damaged_config_is_named(tmp_path):
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(InputError, match=r"config\.json is damaged"):
+        Run(tmp_path)
+
+
+def test_tables_go_to_files_of_known_kinds(tmp_path):
+    with pytest.raises(InputError, match=r"\.csv and \.parquet"):
+        check_table(tmp_path / "labels.xlsx", overwrite=False)
+    (tmp_path / "labels.csv").touch()
+    with pytest.raises(InputError, match="exists already"):
+        check_table(tmp_path / "labels.csv", overwrite=False)
+    check_table(tmp_path / "labels.csv", overwrite=True)

@@ -9,16 +9,28 @@ from importlib.metadata import version
 
 __version__ = version("infomeans")
 
-_ESTIMATORS = ("MIADM", "SRKMeans", "DEPICT", "MID", "DEC", "DCN", "Autoencoder")
-_MODULES = ("functional", "graph", "methods", "metrics", "networks", "training")
+_ESTIMATORS = (
+    "MIADM",
+    "SRKMeans",
+    "DEPICT",
+    "MID",
+    "DEC",
+    "DCN",
+    "Autoencoder",
+    "KMeansBaseline",
+    "GraphBaseline",
+)
+_MODULES = ("data", "functional", "graph", "methods", "metrics", "networks", "training")
 
-__all__ = [*_ESTIMATORS, *_MODULES, "__version__"]
+__all__ = [*_ESTIMATORS, *_MODULES, "__version__", "load"]
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for when it is asked for: the command line starts without torch."""
     if name in _ESTIMATORS:
         return getattr(import_module("infomeans.estimators"), name)
+    if name == "load":
+        return import_module("infomeans.estimators").load_model
     if name in _MODULES:
         return import_module(f"infomeans.{name}")
     raise AttributeError(f"module 'infomeans' has no attribute {name!r}")

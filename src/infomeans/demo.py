@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-import platform
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import torch
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
-import infomeans
+from infomeans import data
 from infomeans._typing import IntArray
 from infomeans.estimators import MIADM, Autoencoder
 from infomeans.graph import agglomerate
+from infomeans.jobs import Request, create_run, finish
 from infomeans.metrics import scores
-from infomeans.runs import write_run
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,9 @@ class Row:
     seconds: float
 
 
-def run_demo(folder: Path, seed: int, announce: Callable[[str], None]) -> list[Row]:
+def run_demo(
+    folder: Path, seed: int, announce: Callable[[str], None], *, overwrite: bool = False
+) -> list[Row]:
     """Cluster the 1,797 digits that ship with scikit-learn, and write the run to a folder.
 
     Parameters
@@ -43,6 +43,8 @@ def run_demo(folder: Path, seed: int, announce: Callable[[str], None]) -> list[R
     seed : int
     announce : callable
         Told what is about to happen.
+    overwrite : bool
+        Whether to replace a run in the folder.
     """
     digits = load_digits()
     images, classes = digits.images, digits.target
@@ -68,23 +70,16 @@ def run_demo(folder: Path, seed: int, announce: Callable[[str], None]) -> list[R
         k, network=autoencoder.network_, pretrain_epochs=0, random_state=seed, verbose=1
     ).fit(images)
     seconds = pretraining + time.perf_counter() - began
-    posteriors = model.predict_proba(images)
     rows.append(
         Row("mi-adm", **scores(classes, model.labels_), mi=model.score(images), seconds=seconds)
     )
-    write_run(
-        folder,
-        posteriors,
-        [*autoencoder.history_, *model.history_],
-        metrics={row.method: vars(row) for row in rows},
-        config={
-            "data": "scikit-learn's handwritten digits",
-            "seed": seed,
-            "infomeans": infomeans.__version__,
-            "torch": torch.__version__,
-            "python": platform.python_version(),
-        },
+    request = Request("scikit-learn's handwritten digits", k, seed=seed)
+    samples = replace(
+        data.open(images), labels=classes.astype(str), source="scikit-learn's handwritten digits"
     )
+    run = create_run(folder, request, samples, overwrite=overwrite)
+    model.history_ = [*autoencoder.history_, *model.history_]
+    finish(run, model, samples, {"seconds": seconds, "methods": [asdict(row) for row in rows]})
     return rows
 
 

@@ -1,11 +1,41 @@
 """How well clusters match known classes; for evaluation only."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How many samples of each class lie in each cluster.
+
+    Attributes
+    ----------
+    counts : (classes, clusters) integer array
+        Its columns are ordered so that the best matching lies on the diagonal; clusters that no
+        class is matched to come last.
+    classes, clusters : arrays
+        What the rows and the columns stand for.
+    """
+
+    counts: NDArray[np.int64]
+    classes: NDArray[Any]
+    clusters: NDArray[Any]
+
+
+def confusion(classes: ArrayLike, clusters: ArrayLike) -> Confusion:
+    """The confusion table under the best matching of clusters to classes."""
+    pair = _labels(classes, clusters)
+    counts = contingency_matrix(*pair)
+    matched = linear_sum_assignment(counts, maximize=True)[1].tolist()
+    order = [*matched, *sorted(set(range(counts.shape[1])) - {*matched})]
+    return Confusion(counts[:, order], np.unique(pair[0]), np.unique(pair[1])[order])
 
 
 def accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:

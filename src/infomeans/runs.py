@@ -1,18 +1,226 @@
-"""The run folder: what is written, in what format."""
+"""The run folder: what is written, in what format, how it is read back.
+
+config.json             what was asked for, of which data, with which versions
+history.jsonl           one line an epoch, written as training goes
+checkpoint.safetensors  the state after the last epoch
+model/                  all that predicting needs
+embedding.npy           the embedding of every sample
+labels.csv              id, cluster, confidence and entropy of every sample
+metrics.json            the figures; written last, so that a run that has it is complete
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
-import tempfile
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from infomeans._typing import Array
+from infomeans._typing import Array, IntArray
+from infomeans.errors import InputError
+from infomeans.files import write_atomic
+
+FORMAT = 1
+COLUMNS = ("id", "cluster", "confidence", "entropy")
+_CONFIG, _HISTORY, _METRICS = "config.json", "history.jsonl", "metrics.json"
+_LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
+_CHECKPOINT, _MODEL = "checkpoint.safetensors", "model"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What came out for every sample.
+
+    Attributes
+    ----------
+    ids : list of str
+    clusters : (n,) integer array
+    confidences : (n,) array
+        Probability of the cluster.
+    entropies : (n,) array
+        Of the posteriors, in nats.
+    """
+
+    ids: list[str]
+    clusters: IntArray
+    confidences: Array
+    entropies: Array
+
+    @classmethod
+    def of(cls, ids: list[str], posteriors: Array) -> Labels:
+        """From the posteriors (n, K)."""
+        logs = np.log(np.where(posteriors > 0, posteriors, 1))
+        entropies = np.maximum(-(posteriors * logs).sum(axis=1), 0)
+        return cls(ids, posteriors.argmax(axis=1), posteriors.max(axis=1), entropies)
+
+    def write(self, path: Path) -> None:
+        """Write a table, as CSV or Parquet by the suffix."""
+        parquet = path.suffix.lower() == ".parquet"
+        write_atomic(path, self._parquet() if parquet else self.csv())
+
+    def csv(self) -> str:
+        """The table as CSV."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(COLUMNS)
+        rows.writerows(
+            (name, cluster, f"{confidence:.6f}", f"{entropy:.6f}")
+            for name, cluster, confidence, entropy in zip(
+                self.ids,
+                self.clusters.tolist(),
+                self.confidences.tolist(),
+                self.entropies.tolist(),
+                strict=True,
+            )
+        )
+        return text.getvalue()
+
+    def _parquet(self) -> bytes:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        values = (self.ids, self.clusters, self.confidences, self.entropies)
+        content = io.BytesIO()
+        pq.write_table(pa.table(dict(zip(COLUMNS, values, strict=True))), content)
+        return content.getvalue()
+
+
+class Run:
+    """A run folder that exists.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if not (self.path / _CONFIG).is_file():
+            why = "holds no config.json" if self.path.exists() else "does not exist"
+            raise InputError(f"{self.path} is not a run folder: it {why}.")
+        self.config: dict[str, Any] = self._json(_CONFIG)
+        found = self.config.get("format", 0)
+        if found > FORMAT:
+            raise InputError(
+                f"{self.path} was written in format {found} by infomeans "
+                f"{self.config.get('versions', {}).get('infomeans')}; this version reads formats "
+                f"up to {FORMAT}. Install a newer one."
+            )
+
+    @classmethod
+    def create(cls, path: Path, config: Mapping[str, Any], *, overwrite: bool = False) -> Run:
+        """Make the folder, or clear a run that may be overwritten, and write its config."""
+        check_free(path, overwrite=overwrite)
+        path.mkdir(parents=True, exist_ok=True)
+        # Without metrics a run is not complete, so these go first.
+        for name in (_METRICS, _LABELS, _PARQUET, _EMBEDDING, _HISTORY, _CHECKPOINT):
+            (path / name).unlink(missing_ok=True)
+        shutil.rmtree(path / _MODEL, ignore_errors=True)
+        write_atomic(path / _CONFIG, _dumps({"format": FORMAT, **config}))
+        return cls(path)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end."""
+        return (self.path / _METRICS).exists()
+
+    @property
+    def model(self) -> Path:
+        """The model's folder."""
+        return self.path / _MODEL
+
+    @property
+    def checkpoint(self) -> Path:
+        """The file with the training's state."""
+        return self.path / _CHECKPOINT
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """The figures; none before the run is complete."""
+        return self._json(_METRICS) if self.complete else {}
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """The records of all epochs so far."""
+        path = self.path / _HISTORY
+        return [json.loads(line) for line in _lines(path)] if path.exists() else []
+
+    @property
+    def labels(self) -> Labels:
+        """The clusters of all samples."""
+        path = self.path / _LABELS
+        if not path.exists():
+            raise InputError(f"{self.path} is not complete: it has no labels.csv yet.")
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))[1:]
+        ids, clusters, confidences, entropies = zip(*rows, strict=True)
+        return Labels(
+            list(ids),
+            np.array(clusters, dtype=np.int64),
+            np.array(confidences, dtype=float),
+            np.array(entropies, dtype=float),
+        )
+
+    @property
+    def embedding(self) -> Array:
+        """The embedding of all samples (n, d)."""
+        return np.load(self.path / _EMBEDDING, allow_pickle=False)
+
+    def write_history(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Replace the history."""
+        write_atomic(self.path / _HISTORY, "".join(json.dumps(record) + "\n" for record in records))
+
+    def write_results(
+        self,
+        labels: Labels,
+        embedding: Array,
+        metrics: Mapping[str, Any],
+        *,
+        parquet: bool = False,
+    ) -> None:
+        """Write what came out; the metrics last."""
+        content = io.BytesIO()
+        np.save(content, embedding, allow_pickle=False)
+        write_atomic(self.path / _EMBEDDING, content.getvalue())
+        for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
+            labels.write(self.path / name)
+        write_atomic(self.path / _METRICS, _dumps(metrics))
+
+    def _json(self, name: str) -> dict[str, Any]:
+        try:
+            content = json.loads((self.path / name).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{self.path / name} is damaged: {error}") from error
+        if not isinstance(content, dict):
+            raise InputError(f"{self.path / name} is damaged: it holds no table of values.")
+        return content
+
+
+def check_free(path: Path, *, overwrite: bool) -> None:
+    """Refuse a folder in which a new run must not be written."""
+    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+        return
+    if not (path / _CONFIG).is_file():
+        raise InputError(f"{path} exists already and is not a run folder; name another one.")
+    if not overwrite:
+        raise InputError(
+            f"{path} holds a run already; name another folder, add --resume to go on with it or "
+            f"--overwrite to replace it."
+        )
+
+
+def check_table(path: Path, *, overwrite: bool) -> None:
+    """Refuse a file to which labels cannot be written."""
+    if path.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"{path} has no known suffix; .csv and .parquet are accepted.")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path} exists already; name another file or add --overwrite.")
 
 
 def free_folder(name: str) -> Path:
@@ -24,43 +232,9 @@ def free_folder(name: str) -> Path:
     return candidate
 
 
-def write_run(
-    folder: Path,
-    posteriors: Array,
-    history: Iterable[Mapping[str, object]],
-    metrics: Mapping[str, object],
-    config: Mapping[str, object],
-) -> None:
-    """Write labels.csv, history.jsonl, metrics.json and config.json."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(folder / "labels.csv", _labels_csv(posteriors))
-    write_atomic(folder / "history.jsonl", "".join(json.dumps(row) + "\n" for row in history))
-    write_atomic(folder / "metrics.json", json.dumps(metrics, indent=2) + "\n")
-    write_atomic(folder / "config.json", json.dumps(config, indent=2) + "\n")
+def _dumps(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2) + "\n"
 
 
-def write_atomic(path: Path, text: str) -> None:
-    """Write a file so that a crash leaves the old one or the new one, never half of one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _labels_csv(posteriors: Array) -> str:
-    logs = np.log(np.where(posteriors > 0, posteriors, 1))
-    entropies = -(posteriors * logs).sum(axis=1)
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    header: Sequence[str] = ("id", "cluster", "confidence", "entropy")
-    rows.writerow(header)
-    for i, (p, entropy) in enumerate(zip(posteriors, entropies, strict=True)):
-        rows.writerow((i, p.argmax(), f"{p.max():.6f}", f"{max(0.0, entropy):.6f}"))
-    return text.getvalue()
+def _lines(path: Path) -> Sequence[str]:
+    return path.read_text(encoding="utf-8").splitlines()

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from infomeans.data import Scaling, channels_first
+from infomeans.data.arrays import channels_first
+from infomeans.data.scaling import Scaling
 
 
 @pytest.mark.parametrize(

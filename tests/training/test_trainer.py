@@ -80,7 +80,7 @@ def test_a_cluster_that_empties_is_refilled_and_history_says_so(slug, blobs):
         make_fabric("cpu"), Identity(), settings(200, warmup_epochs=0, epochs=6), seed=0
     )
     method = Emptying(4, x.shape[1])
-    trainer.cluster(x, method, torch.tensor(blobs[1]))
+    trainer.cluster(x, method, lambda z: torch.tensor(blobs[1]))
     empty = [record.empty for record in trainer.history]
     assert empty[0] == 1
     assert empty[-1] == 0
@@ -114,7 +114,7 @@ def test_every_sample_is_seen_once_an_epoch(blobs):
     trainer = Trainer(
         make_fabric("cpu"), Identity(), settings(101, warmup_epochs=0, epochs=1), seed=0
     )
-    trainer.cluster(x, Watching(4, 6), torch.arange(101) % 4)
+    trainer.cluster(x, Watching(4, 6), lambda z: torch.arange(101) % 4)
     assert [len(part) for part in seen] == [51, 50]
     rows = np.unique(torch.cat(seen).numpy(), axis=0)
     np.testing.assert_array_equal(rows, np.unique(x.numpy(), axis=0))
@@ -123,7 +123,7 @@ def test_every_sample_is_seen_once_an_epoch(blobs):
 def test_alternation_ends_when_the_targets_stand_still(blobs):
     x = samples(blobs)
     trainer = Trainer(make_fabric("cpu"), Identity(), settings(200, epochs=500), seed=0)
-    trainer.cluster(x, MIADMMethod(4, 6), torch.tensor(blobs[1]))
+    trainer.cluster(x, MIADMMethod(4, 6), lambda z: torch.tensor(blobs[1]))
     alternation = [record for record in trainer.history if record.phase == "alternate"]
     assert len(alternation) < 500
     assert alternation[-1].delta_q < MIADMMethod.tolerance
@@ -163,6 +163,13 @@ def test_more_samples_need_fewer_epochs(n, expected):
     assert settings(n).pretrain_epochs == expected
 
 
+def test_larger_images_need_more_of_the_budget():
+    epochs = [
+        resolve_settings("fast", 10_000, (1, side, side)).pretrain_epochs for side in (16, 28, 64)
+    ]
+    assert epochs == [94, 31, 10]
+
+
 def test_training_in_half_precision_works(blobs):
     x = samples(blobs)
     network = dense_autoencoder(6, 8)
@@ -174,7 +181,7 @@ def test_training_in_half_precision_works(blobs):
     )
     trainer.pretrain(x)
     method = MIADMMethod(4, 8)
-    trainer.cluster(x, method, torch.tensor(blobs[1]))
+    trainer.cluster(x, method, lambda z: torch.tensor(blobs[1]))
     assert trainer.embed(x).dtype == torch.float32
     assert torch.isfinite(method(trainer.embed(x))).all()
 
@@ -184,5 +191,5 @@ def test_the_warm_up_ends_at_the_wanted_agreement(agreement, expected, blobs):
     x = samples(blobs)
     options = settings(200, epochs=0, warmup_agreement=agreement)
     trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
-    trainer.cluster(x, MIADMMethod(4, 6), torch.tensor(blobs[1]))
+    trainer.cluster(x, MIADMMethod(4, 6), lambda z: torch.tensor(blobs[1]))
     assert len(trainer.history) in expected

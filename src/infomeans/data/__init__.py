@@ -1,6 +1,8 @@
-"""From what people have to tensors: layouts and scaling."""
+"""From what people have to samples: images, tables and arrays."""
 
-from infomeans.data.arrays import channels_first
-from infomeans.data.scaling import Scaling
+from infomeans.data.benchmarks import benchmark
+from infomeans.data.labels import find_labels
+from infomeans.data.opening import open  # noqa: A004
+from infomeans.data.samples import Samples
 
-__all__ = ["Scaling", "channels_first"]
+__all__ = ["Samples", "benchmark", "find_labels", "open"]

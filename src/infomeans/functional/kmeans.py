@@ -14,10 +14,12 @@ def squared_distances(z: Tensor, prototypes: Tensor) -> Tensor:
 
     From differences, not from inner products: a small temperature would magnify what those lose.
     """
+    if torch.compiler.is_compiling():  # other formats do not know cdist
+        return (z[:, None] - prototypes).square().sum(dim=2)
     return torch.cdist(z, prototypes, compute_mode="donot_use_mm_for_euclid_dist").square()
 
 
-def log_softmin(z: Tensor, prototypes: Tensor, temperature: float) -> Tensor:
+def log_softmin(z: Tensor, prototypes: Tensor, temperature: float | Tensor) -> Tensor:
     """Logarithm of `q_ik ~ exp(-|z_i - theta'_k|^2 / (lambda K))`.
 
     Eq. qik.Gener of the paper.

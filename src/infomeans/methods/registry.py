@@ -84,6 +84,29 @@ METHODS = {
 }
 
 
+BASELINES = {
+    info.slug: info
+    for info in (
+        MethodInfo(
+            "kmeans",
+            "KMeansBaseline",
+            "",
+            "baseline: K-means on the data as they are, with no network",
+            "Lloyd: Least squares quantization in PCM. IEEE Transactions on Information Theory "
+            "28(2), 1982",
+        ),
+        MethodInfo(
+            "graph",
+            "GraphBaseline",
+            "",
+            "baseline: agglomeration on the nearest-neighbour graph, with no network",
+            "Zhang, Zhao, Wang: Agglomerative clustering via maximum incremental path integral. "
+            "Pattern Recognition 46(11), 2013",
+        ),
+    )
+}
+
+
 def find_method(slug: str) -> MethodInfo:
     """The method of this name."""
     if slug not in METHODS:

@@ -2,7 +2,13 @@
 
 from infomeans.networks.adapters import Identity, UserNetwork
 from infomeans.networks.autoencoder import DenoisingAutoencoder
-from infomeans.networks.build import NetworkSpec, build_network, default_network
+from infomeans.networks.build import (
+    NetworkSpec,
+    build_network,
+    default_network,
+    network_from_config,
+    network_to_config,
+)
 from infomeans.networks.convolutional import convolutional_autoencoder, kernel_and_padding
 from infomeans.networks.dense import dense_autoencoder
 
@@ -16,4 +22,6 @@ __all__ = [
     "default_network",
     "dense_autoencoder",
     "kernel_and_padding",
+    "network_from_config",
+    "network_to_config",
 ]

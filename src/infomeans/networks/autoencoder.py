@@ -1,6 +1,7 @@
 """The denoising auto-encoder: a noisy and a clean pass that share their weights."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -58,6 +59,8 @@ class DenoisingAutoencoder(nn.Module):
     glorot : bool
         Whether to draw the weights as the paper does and to start without the mean image. That
         needs the paper's low learning rate.
+    config : mapping, optional
+        How to build the same network anew, for those that can be saved by name.
     """
 
     def __init__(
@@ -70,8 +73,10 @@ class DenoisingAutoencoder(nn.Module):
         hidden_weight: float = 0.0,
         detach_clean: bool = True,
         glorot: bool = False,
+        config: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
+        self.config = config
         self.encoder = nn.ModuleList(encoder)
         self.decoder = nn.ModuleList(decoder)
         self.dropout = tuple(dropout)

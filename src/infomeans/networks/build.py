@@ -1,7 +1,7 @@
 """From what the user asked for to a network for data of this shape."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import torch
@@ -69,12 +69,47 @@ def default_network(shape: Shape, n_features: int, **options: Any) -> DenoisingA
     return convolutional_autoencoder((channels, height, width), n_features, **options)
 
 
+def network_to_config(network: nn.Module) -> dict[str, Any]:
+    """How to build a network of the same architecture; of one that is not ours, only that."""
+    if isinstance(network, Identity):
+        return {"kind": "identity"}
+    return {**(getattr(network, "config", None) or {"kind": "custom"})}
+
+
+def network_from_config(config: Mapping[str, Any], given: nn.Module | None = None) -> AnyNetwork:
+    """The network, its weights still to be loaded.
+
+    Parameters
+    ----------
+    config : mapping
+        From `network_to_config`.
+    given : nn.Module, optional
+        A module of the right architecture, for one that is not ours.
+    """
+    options = {**config}
+    kind = options.pop("kind")
+    if kind == "identity":
+        return Identity()
+    if kind == "custom":
+        if given is None:
+            raise ValueError(
+                "The model was fitted with a network of your own, of which only the weights are "
+                "saved; pass a module of the same architecture as network=."
+            )
+        return _as_network(copy.deepcopy(given))
+    return default_network(tuple(options.pop("shape")), **options)
+
+
+def _as_network(module: nn.Module) -> AnyNetwork:
+    return module if isinstance(module, AnyNetwork) else UserNetwork(module)
+
+
 def _adapt(module: nn.Module, shape: Shape) -> AnyNetwork:
     if not isinstance(module, nn.Module):
         raise TypeError(
             f"The network callable returned a {type(module).__name__}, not a torch module."
         )
-    network = module if isinstance(module, AnyNetwork) else UserNetwork(module)
+    network = _as_network(module)
     network.to("cpu", torch.float32)
     _check_embedding(network, shape)
     return network

@@ -50,8 +50,8 @@ def convolutional_autoencoder(
     channels, height, width = shape
     if min(height, width) < SMALLEST_IMAGE:
         raise ValueError(
-            f"Images of {height} x {width} pixels are too small: "
-            f"at least {SMALLEST_IMAGE} x {SMALLEST_IMAGE} are needed."
+            f"Images of {height} x {width} pixels are too small: at least {SMALLEST_IMAGE} x "
+            f"{SMALLEST_IMAGE} are needed. Flatten them to vectors, or bring a network of your own."
         )
     middle = halved(height), halved(width)
     last = halved(middle[0]), halved(middle[1])
@@ -76,6 +76,14 @@ def convolutional_autoencoder(
         dropout=(0.1, 0.1, 0.0),
         bounded=True,
         glorot=glorot,
+        config={
+            "kind": "convolutional",
+            "shape": list(shape),
+            "n_features": n_features,
+            "maps": maps,
+            "glorot": glorot,
+            **options,
+        },
         **options,
     )
 

@@ -38,4 +38,13 @@ def dense_autoencoder(
     # A feature of a table is not a pixel: its neighbours cannot stand in for it, so that dropping
     # it would change what the sample is.
     dropout = [0.0, *[0.1] * min(len(hidden), 1), *[0.0] * (len(hidden) - 1)]
-    return DenoisingAutoencoder(encoder, decoder, dropout=dropout, bounded=True, **options)
+    config = {
+        "kind": "dense",
+        "shape": [n_inputs],
+        "n_features": n_features,
+        "hidden": list(hidden),
+        **options,
+    }
+    return DenoisingAutoencoder(
+        encoder, decoder, dropout=dropout, bounded=True, config=config, **options
+    )

@@ -1,6 +1,7 @@
 """The training loop, its settings, its history and those who look on."""
 
 from infomeans.training.callbacks import Callback, ProgressBars
+from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.devices import make_fabric
 from infomeans.training.history import Record
 from infomeans.training.reproducible import isolated, seed_for
@@ -9,6 +10,7 @@ from infomeans.training.trainer import Trainer
 
 __all__ = [
     "Callback",
+    "Checkpoint",
     "ProgressBars",
     "Record",
     "Settings",

@@ -12,7 +12,10 @@ class Callback:
     """Override what you need; every method does nothing by itself."""
 
     def on_phase(self, phase: str, epochs: int) -> None:
-        """A phase of at most so many epochs begins."""
+        """A phase of at most so many epochs begins.
+
+        "start", the search for the initial clusters, has none.
+        """
 
     def on_epoch(self, record: Record) -> bool | None:
         """An epoch is over; a return value of True ends its phase."""
@@ -42,7 +45,7 @@ class ProgressBars(Callback):
             self._bars.start()
         self._close_bar()
         description = f"{self.label} {phase}".strip()
-        self._bars.add_task(f"{description:<18}", total=epochs, note="")
+        self._bars.add_task(f"{description:<18}", total=epochs or None, note="")
 
     def on_epoch(self, record: Record) -> None:
         """Move the bar on."""
@@ -63,4 +66,5 @@ class ProgressBars(Callback):
         """A phase that stopped early is complete all the same."""
         if self._bars is not None and self._bars.tasks:
             bar = self._bars.tasks[-1]
-            self._bars.update(bar.id, total=bar.completed)
+            done = bar.completed or 1
+            self._bars.update(bar.id, completed=done, total=done)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Literal
+
+# What pretraining looks at in all: about as much as a minute or three on two cores allow.
+PIXELS = 240_000_000
+VECTORS = 330_000
 
 
 @dataclass(frozen=True)
@@ -63,19 +69,21 @@ class Settings:
         }
 
 
-def fast(n_samples: int, *, vectors: bool = False) -> Settings:
+def fast(n_samples: int, shape: tuple[int, ...] = ()) -> Settings:
     """For a CPU with few cores: one-cycle schedules, fewer epochs the more samples there are.
 
-    A dense network on vectors moves whole groups of samples at the rate that suits a
-    convolutional one, and drifts from its start.
+    Pretraining looks at so many pixels, or vectors, in all. A dense network on vectors moves
+    whole groups of samples at the rate that suits a convolutional one, and drifts from its start.
     """
+    images = len(shape) == 3
+    budget = PIXELS // math.prod(shape[1:]) if images else VECTORS
     return Settings(
-        pretrain_epochs=_epochs(330_000, n_samples, least=10, most=120),
+        pretrain_epochs=_epochs(budget, n_samples, least=10, most=120),
         warmup_epochs=30,
         epochs=_epochs(130_000, n_samples, least=10, most=40),
         batch_size=100,
         pretrain_learning_rate=5e-3,
-        learning_rate=3e-4 if vectors else 1e-3,
+        learning_rate=3e-4 if len(shape) == 1 else 1e-3,
         schedule="one-cycle",
         hidden_weight=0.0,
         detach_clean=True,
@@ -88,7 +96,7 @@ def fast(n_samples: int, *, vectors: bool = False) -> Settings:
     )
 
 
-def paper(n_samples: int, *, vectors: bool = False) -> Settings:
+def paper(n_samples: int, shape: tuple[int, ...] = ()) -> Settings:
     """The paper's own: constant rates, and every phase as long as it improves."""
     return Settings(
         pretrain_epochs=4000,
@@ -113,13 +121,27 @@ PRESETS = {"fast": fast, "paper": paper}
 
 
 def resolve_settings(
-    preset: str, n_samples: int, *, vectors: bool = False, **overrides: int | float | None
+    preset: str, n_samples: int, shape: tuple[int, ...] = (), **overrides: int | float | None
 ) -> Settings:
-    """A preset for this many samples, with those values replaced that are not None."""
+    """A preset for these samples, with those values replaced that are not None.
+
+    Parameters
+    ----------
+    preset : {"fast", "paper"}
+    n_samples : int
+    shape : (d,) or (c, h, w)
+        Of a sample that the network takes; empty where there is no network.
+    **overrides
+        Fields of `Settings`.
+    """
     if preset not in PRESETS:
         raise ValueError(f"preset={preset!r} is unknown; choose one of {', '.join(PRESETS)}.")
-    given = {name: value for name, value in overrides.items() if value is not None}
-    return replace(PRESETS[preset](n_samples, vectors=vectors), **given)  # type: ignore[arg-type]
+    given = {
+        name: int(value) if isinstance(value, Integral) else float(value)
+        for name, value in overrides.items()
+        if value is not None
+    }
+    return replace(PRESETS[preset](n_samples, shape), **given)  # type: ignore[arg-type]
 
 
 def _epochs(samples: int, n_samples: int, *, least: int, most: int) -> int:

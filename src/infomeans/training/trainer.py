@@ -6,7 +6,8 @@ import copy
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +18,7 @@ from torch.optim.lr_scheduler import LRScheduler, OneCycleLR
 
 from infomeans.methods.base import Embedded, Method, Network
 from infomeans.training.callbacks import Callback
+from infomeans.training.checkpoint import Checkpoint, restore_optimizer
 from infomeans.training.history import Record, measure
 from infomeans.training.reproducible import seed_for
 from infomeans.training.settings import Settings
@@ -40,6 +42,9 @@ class Trainer:
     settings : Settings
     seed : int
     callbacks : sequence of Callback
+    checkpoint : Checkpoint, optional
+        Where the state is kept after every epoch. If it holds one already, training goes on from
+        there, to the same end.
 
     Attributes
     ----------
@@ -54,16 +59,23 @@ class Trainer:
         *,
         seed: int,
         callbacks: Sequence[Callback] = (),
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self.fabric = fabric
         self.network = network
         self.settings = settings
         self.seed = seed
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.history: list[Record] = []
         module = cast(nn.Module, network).to(fabric.device)
         # Convolutions on a CPU are faster with the channels last; to others it means nothing.
         module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._saved = checkpoint.load() if checkpoint else None
+        if self._saved is not None:
+            self.seed = self._saved["seed"]
+            module.load_state_dict(self._saved["network"])
+            self.history = [Record(**record) for record in self._saved["history"]]
 
     def pretrain(self, x: Tensor) -> None:
         """Train the reconstruction alone, on samples (n, ...) that lie on the device."""
@@ -73,6 +85,7 @@ class Trainer:
         x, held_out = self._hold_out(x)
         loop = _Loop(self, TrainingStep(self.network), epochs * self._steps(x))
         best, module = _Best(self.settings.pretrain_patience), cast(nn.Module, self.network)
+        phase = _Phase("pretrain", epochs, loop, best)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x)
@@ -83,7 +96,7 @@ class Trainer:
                 best.state = copy.deepcopy(module.state_dict())
             return best.stands(score)
 
-        self._run("pretrain", epochs, train)
+        self._run(phase, train)
         if best.state is not None:
             module.load_state_dict(best.state)
 
@@ -91,36 +104,58 @@ class Trainer:
         """The clean embedding of all samples."""
         return embed(self.network, x, self.fabric)
 
-    def cluster(self, x: Tensor, method: Method, labels: Tensor) -> None:
-        """Train network and method together, from hard initial clusters (n,)."""
+    def cluster(self, x: Tensor, method: Method, start: Callable[[Tensor], Tensor]) -> Tensor:
+        """Train network and method together, from hard initial clusters.
+
+        Parameters
+        ----------
+        x : (n, ...) tensor
+            On the device.
+        method : Method
+        start : callable
+            Gives the initial clusters (n,) for the embedding (n, d) of the pretrained network.
+
+        Returns
+        -------
+        (n,) tensor
+            The initial clusters.
+        """
         method.to(self.fabric.device)
-        data = Embedded(self.embed(x), F.one_hot(labels, method.n_clusters).to(x))
+        z = self.embed(x)
+        saved = self._saved["initial"] if self._saved else None
+        if saved is None:
+            for callback in self.callbacks:
+                callback.on_phase("start", 0)
+        initial = start(z) if saved is None else saved
+        data = Embedded(z, F.one_hot(initial.to(z.device), method.n_clusters).to(x))
         method.start(data)
         if method.warms_up:
-            self._warm_up(x, method, data)
-        self._alternate(x, method, data)
+            self._warm_up(x, method, data, initial)
+        self._alternate(x, method, data, initial)
         method.finish(data)
+        return initial
 
-    def _warm_up(self, x: Tensor, method: Method, data: Embedded) -> None:
+    def _warm_up(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Train against the hard initial clusters until the agreement with them stops rising."""
         loop = _Loop(self, TrainingStep(self.network, method))
         best = _Best(self.settings.warmup_patience)
-        initial = data.q.argmax(dim=1).cpu()
+        phase = _Phase("warm-up", self.settings.warmup_epochs, loop, best, method, data, initial)
 
         def train(record: Record) -> bool:
             method.warm(data)
             loop.epoch(record, x, data.q)
             data.z = self.embed(x)
             labels = self._observe(record, method, data)
-            agreement = (labels == initial).double().mean().item()
+            agreement = (labels == initial.cpu()).double().mean().item()
             return agreement >= self.settings.warmup_agreement or best.stands(agreement)
 
-        self._run("warm-up", self.settings.warmup_epochs, train)
+        self._run(phase, train)
 
-    def _alternate(self, x: Tensor, method: Method, data: Embedded) -> None:
+    def _alternate(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Alternate targets and training until the targets stop changing."""
         epochs = self.settings.epochs
         loop = _Loop(self, TrainingStep(self.network, method), epochs * self._steps(x))
+        phase = _Phase("alternate", epochs, loop, None, method, data, initial)
         method.refresh(data)
 
         def train(record: Record) -> bool:
@@ -133,7 +168,7 @@ class Trainer:
             record.delta_q = F.mse_loss(data.q, before).item()
             return record.delta_q < method.tolerance and not refilled
 
-        self._run("alternate", epochs, train)
+        self._run(phase, train)
 
     def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
         """Write down what the clean pass shows; returns the labels."""
@@ -143,19 +178,47 @@ class Trainer:
             setattr(record, name, value)
         return labels.cpu()
 
-    def _run(self, phase: str, epochs: int, train: Callable[[Record], bool]) -> None:
+    def _run(self, phase: _Phase, train: Callable[[Record], bool]) -> None:
         """A phase: train epoch after epoch, until that says it is done or a callback does."""
+        first = self._resume(phase)
+        if first >= phase.epochs:
+            return
         for callback in self.callbacks:
-            callback.on_phase(phase, epochs)
-        for epoch in range(epochs):
-            torch.manual_seed(seed_for(self.seed, PHASES.index(phase), epoch))
-            record, began = Record(phase, epoch), time.perf_counter()
+            callback.on_phase(phase.name, phase.epochs - first)
+        for epoch in range(first, phase.epochs):
+            torch.manual_seed(seed_for(self.seed, PHASES.index(phase.name), epoch))
+            record, began = Record(phase.name, epoch), time.perf_counter()
             done = train(record)
             record.seconds = time.perf_counter() - began
             self.history.append(record)
             stop = [callback.on_epoch(record) for callback in self.callbacks]
-            if done or any(stop):
+            over = done or any(stop)
+            self._save(phase, phase.epochs if over else epoch + 1)
+            if over:
                 break
+
+    def _resume(self, phase: _Phase) -> int:
+        """The epoch that a phase begins with: its first, unless it was trained before."""
+        if self._saved is None:
+            return 0
+        if self._saved["phase"] != phase.name:
+            return phase.epochs
+        saved, self._saved = self._saved, None
+        phase.load_state_dict(saved)
+        return int(saved["next"])
+
+    def _save(self, phase: _Phase, following: int) -> None:
+        if self.checkpoint is not None:
+            self.checkpoint.save(
+                {
+                    **phase.state_dict(),
+                    "phase": phase.name,
+                    "next": following,
+                    "seed": self.seed,
+                    "network": cast(nn.Module, self.network).state_dict(),
+                    "history": [record.as_dict() for record in self.history],
+                }
+            )
 
     def _steps(self, x: Tensor) -> int:
         return -(-len(x) // self.settings.batch_size)
@@ -213,6 +276,18 @@ class _Loop:
         record.reconstruction = means.get("reconstruction")
         record.clustering = means.get("clustering")
 
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "optimizer": self.optimizer.state_dict() if self.optimizer else None,
+            "schedule": self.schedule.state_dict() if self.schedule else None,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        if self.optimizer:
+            restore_optimizer(self.optimizer, state["optimizer"])
+        if self.schedule:
+            self.schedule.load_state_dict(state["schedule"])
+
     def _descend(self, loss: Tensor) -> None:
         if self.optimizer is None:
             return
@@ -221,6 +296,36 @@ class _Loop:
         self.optimizer.step()
         if self.schedule is not None:
             self.schedule.step()
+
+
+@dataclass
+class _Phase:
+    """What a phase changes from epoch to epoch, beyond the network."""
+
+    name: str
+    epochs: int
+    loop: _Loop
+    best: _Best | None = None
+    method: Method | None = None
+    data: Embedded | None = None
+    initial: Tensor | None = None
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "loop": self.loop.state_dict(),
+            "best": vars(self.best) if self.best else None,
+            "method": self.method.state_dict() if self.method else None,
+            "q": self.data.q if self.data else None,
+            "initial": self.initial,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.loop.load_state_dict(state["loop"])
+        if self.best:
+            vars(self.best).update(state["best"])
+        if self.method and self.data:
+            self.method.load_state_dict(state["method"])
+            self.data.q = state["q"].to(self.data.q)
 
 
 class _Best:

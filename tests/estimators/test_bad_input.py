@@ -41,7 +41,7 @@ def _no_training(monkeypatch, request):
         (X[0], "Reshape your data"),
         ([["a", "b"]] * 9, "numeric"),
         (X[:5], "n_samples=5 is less than n_clusters=8"),
-        (np.zeros((30, 7, 9)), "images of 7 x 9 pixels; at least 8 x 8"),
+        (np.zeros((30, 7, 9)), "Images of 7 x 9 pixels are too small: at least 8 x 8"),
         (np.zeros((30, 9, 9, 2)), "with 1 or 3 channels"),
         (np.zeros((30, 9, 9, 9, 3)), "with 1 or 3 channels"),
     ],

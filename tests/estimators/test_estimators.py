@@ -255,7 +255,7 @@ def test_callbacks_see_every_epoch_and_can_end_a_phase():
     watch = Watch()
     MIADM(4, callbacks=[watch], **QUICK).fit(np.random.default_rng(0).random((90, 6)))
     assert watch.seen == [
-        ("pretrain", 2), ("pretrain", 0), ("warm-up", 1), ("warm-up", 0),
+        ("pretrain", 2), ("pretrain", 0), ("start", 0), ("warm-up", 1), ("warm-up", 0),
         ("alternate", 2), ("alternate", 0), ("alternate", 1),
     ]  # fmt: skip
     assert watch.ended == 1

@@ -1,0 +1,191 @@
+"""infomeans cluster."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from infomeans.cli.options import (
+    INPUT,
+    RUN,
+    Columns,
+    DataDir,
+    Device,
+    IdColumn,
+    Impute,
+    Key,
+    Seed,
+    Strict,
+    names,
+    read,
+)
+from infomeans.cli.reporting import console, errors, loading
+from infomeans.cli.show import summarise
+from infomeans.errors import InputError
+
+if TYPE_CHECKING:
+    from infomeans.runs import Run
+
+DEFAULTS = {"method": "mi-adm", "seed": 0}
+
+
+def cluster(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="INPUT",
+            show_default=False,
+            help="Folder of images, table, array file, glob, list of paths or benchmark name.",
+        ),
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="Which method; `infomeans methods` lists them.")
+    ] = "mi-adm",
+    seed: Seed = 0,
+    device: Device = "auto",
+    epochs: Annotated[
+        int | None, typer.Option(min=0, help="Most epochs of the alternation.")
+    ] = None,
+    pretrain_epochs: Annotated[
+        int | None, typer.Option(min=0, help="Epochs of the auto-encoder alone.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method's own."),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="True classes, for scoring alone: a file, a column or 'folder'.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
+    image_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Resize images to so many pixels squared.", rich_help_panel=INPUT),
+    ] = None,
+    columns: Columns = None,
+    id_column: IdColumn = None,
+    key: Key = None,
+    impute: Impute = None,
+    data_dir: DataDir = None,
+    strict: Strict = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="By default a new one, named after input and method.", rich_help_panel=RUN
+        ),
+    ] = None,
+    parquet: Annotated[
+        bool,
+        typer.Option("--parquet", help="Write labels.parquet too.", rich_help_panel=RUN),
+    ] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on with the run in --out, from its last epoch.",
+            rich_help_panel=RUN,
+        ),
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Replace the run in --out.", rich_help_panel=RUN),
+    ] = False,
+) -> None:
+    """Find the clusters of images, of a table or of an array.
+
+    Example: infomeans cluster photos/ -k 10 --out run
+
+    Example: infomeans cluster table.csv -k 5 --id-column name --labels species
+    """
+    from infomeans.runs import Run, check_free, free_folder
+
+    reading = {
+        "image_size": image_size,
+        "columns": names(columns),
+        "id_column": id_column,
+        "key": key,
+        "impute": impute,
+        "labels": labels,
+        "data_dir": str(data_dir) if data_dir else None,
+        "strict": strict,
+    }
+    given: dict[str, Any] = {
+        "source": _lasting(source),
+        "n_clusters": k,
+        "method": method,
+        "seed": seed,
+        "reading": {name: value for name, value in reading.items() if value},
+        "params": _params(settings, epochs=epochs, pretrain_epochs=pretrain_epochs),
+        "parquet": parquet,
+    }
+    if resume:
+        if out is None:
+            raise InputError("--resume needs --out, the run folder to go on with.")
+        given = _agreed(Run(out), given)
+    if given["source"] is None or given["n_clusters"] is None:
+        raise InputError("INPUT and -k, the number of clusters, are needed.")
+    folder = out or free_folder(f"{Path(given['source']).stem or 'run'}-{given['method']}")
+    if not resume:
+        check_free(folder, overwrite=overwrite)
+    elif Run(folder).complete:
+        console.print(f"{folder} is complete already; nothing is left to do.")
+        return
+    _cluster(given, folder, device=device, resume=resume, overwrite=overwrite)
+    summarise(Run(folder))
+
+
+def _cluster(given: dict[str, Any], folder: Path, **options: Any) -> None:
+    samples = read(given["source"], **given["reading"])
+    with loading():
+        from infomeans import jobs
+
+    try:
+        jobs.cluster(jobs.Request(**given), samples, folder, verbose=True, **options)
+    except KeyboardInterrupt:
+        again = f"infomeans cluster --resume --out {shlex.quote(str(folder))}"
+        errors.print(f"Stopped. Go on from the last epoch with: {again}", highlight=False)
+        raise typer.Exit(130) from None
+
+
+def _lasting(source: str | None) -> str | None:
+    """A path that means the same from anywhere."""
+    return str(Path(source).resolve()) if source and Path(source).exists() else source
+
+
+def _params(settings: list[str] | None, **named: int | None) -> dict[str, Any]:
+    params: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    for setting in settings or ():
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise InputError(f"--set {setting} is not of the form NAME=VALUE.")
+        try:
+            params[name] = json.loads(text)
+        except ValueError:
+            params[name] = text
+    return params
+
+
+def _agreed(run: "Run", given: dict[str, Any]) -> dict[str, Any]:
+    """What a run was begun with; anything else that is asked for now contradicts it."""
+    kept = run.config.get("arguments")
+    if kept is None:
+        raise InputError(f"{run.path} was not made by infomeans cluster, and cannot be resumed.")
+    for name, value in _flat(given).items():
+        if value not in (None, False, DEFAULTS.get(name)) and value != _flat(kept).get(name):
+            raise InputError(
+                f"{run.path} was begun with {name} {_flat(kept).get(name)!r}, not {value!r}; "
+                f"--resume goes on with what it was begun with."
+            )
+    return dict(kept)
+
+
+def _flat(request: dict[str, Any]) -> dict[str, Any]:
+    nested = {**request["reading"], **request["params"]}
+    return {**{k: v for k, v in request.items() if k not in ("reading", "params")}, **nested}

@@ -1,0 +1,81 @@
+"""infomeans evaluate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from infomeans.cli.options import IdColumn, Key
+from infomeans.cli.reporting import console
+
+if TYPE_CHECKING:
+    from infomeans.metrics import Confusion
+
+WIDEST = 20
+LISTED = 15
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    labels: Annotated[str, typer.Option(help="True classes: a file, a column or 'folder'.")],
+    id_column: IdColumn = None,
+    key: Key = None,
+) -> None:
+    """Compare the clusters of a run with true classes.
+
+    Example: infomeans evaluate run --labels folder
+    """
+    from infomeans.data import find_labels
+    from infomeans.metrics import confusion, scores
+    from infomeans.runs import Run
+
+    made = Run(run)
+    clusters = made.labels
+    reading = made.config["arguments"]["reading"]
+    classes = find_labels(
+        labels,
+        clusters.ids,
+        source=made.config["data"]["source"],
+        id_column=id_column or reading.get("id_column"),
+        key=key,
+    )
+    figures = scores(classes, clusters.clusters)
+    for name, title in (("acc", "accuracy"), ("nmi", "NMI"), ("ari", "ARI")):
+        console.print(f"{title:<9} {figures[name]:.4f}", highlight=False)
+    found = confusion(classes, clusters.clusters)
+    fits = max(found.counts.shape) <= WIDEST
+    console.print(_table(found) if fits else _mistakes(found))
+
+
+def _table(found: "Confusion") -> Table:
+    """Classes by clusters, with what is matched in bold."""
+    table = Table(title="classes (rows) by clusters (columns)")
+    table.add_column("")
+    for cluster in found.clusters:
+        table.add_column(str(cluster), justify="right")
+    for row, (name, counts) in enumerate(zip(found.classes, found.counts, strict=True)):
+        cells = [f"[dim]{n}" if n == 0 else str(n) for n in counts]
+        if row < len(cells):
+            cells[row] = f"[bold]{counts[row]}"
+        table.add_row(str(name), *cells)
+    return table
+
+
+def _mistakes(found: "Confusion") -> Table:
+    """The largest cells off the diagonal, of a table too wide to show."""
+    table = Table(title=f"the {LISTED} largest confusions")
+    for name in ("class", "lies in cluster", "which is matched to", "samples"):
+        table.add_column(name, justify="right" if name == "samples" else "left")
+    cells = [
+        (int(count), row, column)
+        for row, counts in enumerate(found.counts)
+        for column, count in enumerate(counts)
+        if count and row != column
+    ]
+    for count, row, column in sorted(cells, reverse=True)[:LISTED]:
+        matched = found.classes[column] if column < len(found.classes) else "no class"
+        table.add_row(
+            str(found.classes[row]), str(found.clusters[column]), str(matched), str(count)
+        )
+    return table

@@ -1,0 +1,75 @@
+"""Options that several commands share, and how they read their input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from infomeans.cli.reporting import counted, progress, warn
+
+if TYPE_CHECKING:
+    from infomeans.data import Samples
+
+INPUT, RUN = "Input", "Run folder"
+
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Columns of a table to use; repeat it, or separate names by commas.",
+        rich_help_panel=INPUT,
+    ),
+]
+IdColumn = Annotated[
+    str | None,
+    typer.Option(help="Column of a table that holds the ids.", rich_help_panel=INPUT),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(help="Which array of an .npz or HDF5 file.", rich_help_panel=INPUT),
+]
+Impute = Annotated[
+    str | None,
+    typer.Option(help="Fill missing values of a table; 'median' is known.", rich_help_panel=INPUT),
+]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="INFOMEANS_DATA", help="Folder of the benchmark sets.", rich_help_panel=INPUT
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="Refuse unreadable images, rather than skip them.", rich_help_panel=INPUT
+    ),
+]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same clusters.")]
+
+SHOWN = 5
+
+
+def read(source: str, **options: Any) -> Samples:
+    """Open the input, with a progress bar, and warn of what was left out."""
+    from infomeans import data
+
+    with progress("reading") as bar:
+        samples = data.open(source, progress=bar, **options)
+    if samples.skipped:
+        warn(f"{counted(samples.skipped, 'unreadable image')} skipped: {_listed(samples.skipped)}.")
+    if samples.ignored:
+        warn(f"{counted(samples.ignored, 'column')} ignored: {_listed(samples.ignored)}.")
+    return samples
+
+
+def names(columns: list[str] | None) -> list[str] | None:
+    """Names given one by one or separated by commas."""
+    return [name.strip() for part in columns for name in part.split(",")] if columns else None
+
+
+def _listed(items: list[tuple[str, str]]) -> str:
+    shown = ", ".join(f"{name} ({reason})" for name, reason in items[:SHOWN])
+    more = len(items) - SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown

@@ -1,0 +1,48 @@
+"""infomeans predict."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infomeans.cli.options import Device, IdColumn, Key, Strict, read
+from infomeans.cli.reporting import errors, loading, progress
+
+
+def predict(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a saved model.")],
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="What to predict.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A .csv or .parquet file; by default CSV goes to standard output."),
+    ] = None,
+    id_column: IdColumn = None,
+    key: Key = None,
+    device: Device = "auto",
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+    strict: Strict = False,
+) -> None:
+    """Give new samples to the clusters of a run.
+
+    Example: infomeans predict run new-photos/ --out new.csv
+    """
+    from infomeans.runs import check_table
+
+    if out is not None:
+        check_table(out, overwrite=overwrite)
+    with loading():
+        from infomeans import jobs
+        from infomeans.estimators import load_model
+
+    model = load_model(run)
+    samples = read(
+        source, like=jobs.read_recipe(run, model), id_column=id_column, key=key, strict=strict
+    )
+    model.set_params(device=device)
+    with progress("predicting") as bar:
+        labels = jobs.predict(model, samples, bar)
+    if out is None:
+        typer.echo(labels.csv(), nl=False)
+    else:
+        labels.write(out)
+        errors.print(f"{len(labels.ids)} samples: {out}", highlight=False)

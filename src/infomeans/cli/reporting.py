@@ -1,0 +1,96 @@
+"""What a person at a terminal sees: progress, and one clear line when something is wrong."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+console = Console()
+errors = Console(stderr=True)
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def command(app: typer.Typer) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a command whose errors are one line, unless --debug is given.
+
+    Exit codes: 2 for what the user gave, 1 for what the system refused, 130 for Ctrl-C.
+    """
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def run(*args: Any, debug: bool = False, **options: Any) -> None:
+            with _one_line(debug):
+                function(*args, **options)
+
+        signature = inspect.signature(function)
+        extra = inspect.Parameter(
+            "debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug
+        )
+        run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*signature.parameters.values(), extra]
+        )
+        run.__annotations__ = {**function.__annotations__, "debug": Debug}
+        app.command()(run)
+        return run
+
+    return register
+
+
+@contextmanager
+def _one_line(debug: bool) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        if debug:
+            raise
+        fail(str(error), code=1 if isinstance(error, OSError) else 2)
+
+
+def fail(message: str, *, code: int) -> None:
+    """Say what is wrong and leave."""
+    errors.print("[red]Error:[/red]", message, markup=True, highlight=False, soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def warn(message: str) -> None:
+    """Say what the user should know."""
+    errors.print("[yellow]Warning:[/yellow]", message, highlight=False, soft_wrap=True)
+
+
+def counted(items: Sized, what: str) -> str:
+    """So many of these."""
+    return f"{len(items)} {what}{'' if len(items) == 1 else 's'}"
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, moved on by calls of (done, total)."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=errors,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(f"{what:<18}", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Import torch, which takes a while, and keep it from being slowed by tiny numbers."""
+    with errors.status("Loading torch"):
+        import torch
+
+        yield
+    torch.set_flush_denormal(True)

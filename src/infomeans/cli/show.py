@@ -1,0 +1,89 @@
+"""infomeans show."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from infomeans.cli.reporting import console, counted
+
+if TYPE_CHECKING:
+    from infomeans.runs import Run
+
+BAR = 12
+
+
+def show(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+) -> None:
+    """Show the summary of a run.
+
+    Example: infomeans show run
+    """
+    from infomeans.runs import Run
+
+    summarise(Run(run))
+
+
+def summarise(run: "Run") -> None:
+    """Print what a run is and what came out."""
+    facts = Table.grid(padding=(0, 2))
+    for name, value in _facts(run).items():
+        facts.add_row(f"[dim]{name}", value)
+    console.print(facts)
+    if run.complete:
+        console.print(_clusters(run))
+    else:
+        console.print(
+            f"Not complete: go on with  infomeans cluster --resume --out {run.path}",
+            highlight=False,
+        )
+
+
+def _facts(run: "Run") -> dict[str, str]:
+    request, data, metrics = run.config["arguments"], run.config["data"], run.metrics
+    shape = " x ".join(map(str, data["sample_shape"]))
+    facts = {
+        "run": str(run.path),
+        "data": f"{data['source']}: {data['n_samples']:,} samples of {shape}",
+        "method": f"{request['method']}, {request['n_clusters']} clusters, seed {request['seed']}",
+        "epochs": f"{len(run.history)}",
+    }
+    if data["skipped"]:
+        facts["skipped"] = counted(data["skipped"], "unreadable image")
+    if metrics:
+        facts["time"] = f"{metrics['seconds']:.0f} s"
+        facts["I(X;K)"] = f"{metrics['mi']:.3f} nats, H(K) {metrics['h_k']:.3f}"
+        facts["confidence"] = f"{metrics['confidence']:.3f} in the mean"
+        for title, scores in (("scores", metrics), ("start's scores", metrics.get("start", {}))):
+            if "acc" in scores:
+                facts[title] = (
+                    f"accuracy {scores['acc']:.4f}, NMI {scores['nmi']:.4f}, "
+                    f"ARI {scores['ari']:.4f}"
+                )
+    return facts
+
+
+def _clusters(run: "Run") -> Table:
+    labels = run.labels
+    sizes = run.metrics["sizes"]
+    table = Table()
+    table.add_column("cluster", justify="right")
+    table.add_column("samples", justify="right")
+    table.add_column("share", justify="right")
+    table.add_column("", min_width=BAR)
+    table.add_column("confidence", justify="right")
+    table.add_column("example", overflow="ellipsis", no_wrap=True)
+    for cluster, size in sorted(enumerate(sizes), key=lambda item: -item[1]):
+        members = (labels.clusters == cluster).nonzero()[0]
+        best = members[labels.confidences[members].argmax()] if size else None
+        table.add_row(
+            str(cluster),
+            f"{size:,}",
+            f"{size / sum(sizes):.1%}",
+            "━" * max(round(BAR * size / max(sizes)), int(size > 0)),
+            "" if best is None else f"{labels.confidences[members].mean():.3f}",
+            "" if best is None else labels.ids[best],
+        )
+    return table

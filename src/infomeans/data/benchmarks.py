@@ -1,0 +1,153 @@
+"""The data sets that deep clustering is compared on, from files people get themselves."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from infomeans.data.containers import Arrays, is_label_array, is_sample_array
+from infomeans.data.recipes import ArrayRecipe
+from infomeans.data.samples import Samples, row_numbers
+from infomeans.errors import InputError
+
+Labelled = tuple[NDArray[Any], NDArray[Any]]
+
+_JULE = "https://github.com/jwyang/JULE.torch"
+_MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A data set, and where to get it.
+
+    Parameters
+    ----------
+    name, title : str
+        For commands and for tables.
+    stem : str
+        Its file is called so, with .npz, .h5 or .hdf5 behind it.
+    n, classes : int
+    shape : tuple of int
+        Of a sample.
+    origin : str
+        Where people get it.
+    first : int
+        The row of the file where it begins.
+    parts : tuple of str
+        The first words of the IDX files it consists of.
+    """
+
+    name: str
+    title: str
+    stem: str
+    n: int
+    classes: int
+    shape: tuple[int, ...]
+    origin: str
+    first: int = 0
+    parts: tuple[str, ...] = ()
+
+    @property
+    def layouts(self) -> str:
+        """The files that are looked for."""
+        hdf5 = f"{self.stem}.h5 or .hdf5 (data, labels)"
+        idx = " and ".join(f"{part}-images-idx3-ubyte[.gz] with its labels" for part in self.parts)
+        return f"{self.stem}.npz (images or features, labels), {hdf5}" + (idx and f", {idx}")
+
+
+BENCHMARKS = {
+    info.name: info
+    for info in (
+        Benchmark("usps", "USPS", "usps", 11_000, 10, (16, 16), _JULE),
+        Benchmark(
+            "mnist-test", "MNIST-test", "mnist", 10_000, 10, (28, 28), _MNIST,
+            first=60_000, parts=("t10k",),
+        ),
+        Benchmark(
+            "mnist-full", "MNIST-full", "mnist", 70_000, 10, (28, 28), _MNIST,
+            parts=("train", "t10k"),
+        ),
+        Benchmark("cmu-pie", "CMU-PIE", "cmu_pie", 2_856, 68, (32, 32), _JULE),
+        Benchmark("frgc", "FRGC", "frgc", 2_462, 20, (32, 32, 3), _JULE),
+        Benchmark("ytf", "YTF", "ytf", 10_000, 41, (55, 55, 3), _JULE),
+        Benchmark("coil100", "COIL-100", "coil100", 7_200, 100, (128, 128, 3), _JULE),
+        Benchmark(
+            "pendigits", "Pendigits", "pendigits", 10_992, 10, (16,),
+            "https://archive.ics.uci.edu/dataset/81",
+        ),
+    )
+}  # fmt: skip
+
+
+def benchmark(name: str, data_dir: str | Path | None = None) -> Samples:
+    """A benchmark with its labels.
+
+    Parameters
+    ----------
+    name : str
+        A key of `BENCHMARKS`.
+    data_dir : path, optional
+        The folder with its file; the environment variable INFOMEANS_DATA does as well.
+    """
+    if name not in BENCHMARKS:
+        raise InputError(f"{name!r} is no benchmark; choose one of {', '.join(BENCHMARKS)}.")
+    folder = data_dir or os.environ.get("INFOMEANS_DATA")
+    if not folder:
+        raise InputError(
+            f"{name} needs the folder of its file: --data-dir (data_dir=) or the environment "
+            f"variable INFOMEANS_DATA."
+        )
+    X, labels = _load(BENCHMARKS[name], Path(folder))
+    if not len(X) or len(X) != len(labels):
+        raise InputError(f"{name} in {folder} has {len(X)} samples and {len(labels)} labels.")
+    return Samples(
+        X=X,
+        ids=row_numbers(len(X)),
+        recipe=ArrayRecipe(X.shape[1:]),
+        source=name,
+        labels=labels.astype(str),
+    )
+
+
+def _load(info: Benchmark, folder: Path) -> Labelled:
+    for suffix, read in ((".npz", _read_npz), (".h5", _read_hdf5), (".hdf5", _read_hdf5)):
+        path = folder / f"{info.stem}{suffix}"
+        if path.exists():
+            X, labels = read(Arrays.in_file(path))
+            return X[info.first :], labels[info.first :]
+    images = _idx_files(folder, info.parts, "images?idx3-ubyte*")
+    classes = _idx_files(folder, info.parts, "labels?idx1-ubyte*")
+    if not images or not len(images) == len(classes) == len(info.parts):
+        raise InputError(
+            f"{info.name}: none of its files is in {folder}: {info.layouts}; get them from "
+            f"{info.origin}."
+        )
+    return _read_idx(images), _read_idx(classes)
+
+
+def _read_npz(arrays: Arrays) -> Labelled:
+    X, _ = arrays.read(None, is_sample_array, hint="images")
+    return X, arrays.read("labels", is_label_array)[0]
+
+
+def _read_hdf5(arrays: Arrays) -> Labelled:
+    """Images are (n, c, h, w) there, and classes may be floats."""
+    X, _ = arrays.read("data", is_sample_array)
+    if X.ndim == 4:
+        X = X[:, 0] if X.shape[1] == 1 else np.ascontiguousarray(X.transpose(0, 2, 3, 1))
+    labels, _ = arrays.read("labels", is_label_array)
+    return X, labels.ravel().astype(np.int64)
+
+
+def _idx_files(folder: Path, parts: tuple[str, ...], pattern: str) -> list[Path]:
+    found = [sorted(folder.glob(f"{part}-{pattern}")) for part in parts]
+    return [paths[0] for paths in found if paths]
+
+
+def _read_idx(paths: list[Path]) -> NDArray[Any]:
+    return np.concatenate([Arrays.in_file(path).read(None, is_sample_array)[0] for path in paths])

@@ -1,0 +1,145 @@
+"""Files that hold arrays: .npy, .npz, HDF5 and IDX."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from infomeans.data.files import GZIP, content, printable, reading
+from infomeans.errors import InputError, few
+
+ByName = Mapping[str | None, Any]
+"""Arrays by name; None names the one array of a source without names."""
+
+IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """One or several arrays that can be opened, wherever they are."""
+
+    source: str
+    open: Callable[[], AbstractContextManager[ByName]]
+
+    @classmethod
+    def in_file(cls, path: Path) -> Arrays:
+        """The arrays in a .npy, .npz, HDF5 or IDX file."""
+        return cls(printable(str(path)), partial(_open, path))
+
+    def read(
+        self, key: str | None, fits: Callable[[Any], bool], *, hint: str | None = None
+    ) -> tuple[NDArray[Any], str | None]:
+        """An array in the machine's own byte order, and its name.
+
+        Parameters
+        ----------
+        key : str, optional
+            The name. Without one, there must be exactly one array that fits.
+        fits : callable
+            Whether an array could be meant.
+        hint : str, optional
+            A name that is preferred if it is there and fits.
+        """
+        with reading(self.source), self.open() as arrays:
+            name = self._choose(arrays, key, fits, hint)
+            array = np.asarray(arrays[name])
+        return array.astype(array.dtype.newbyteorder("="), copy=False), name
+
+    def _choose(
+        self, arrays: ByName, key: str | None, fits: Callable[[Any], bool], hint: str | None
+    ) -> str | None:
+        if key in arrays:
+            return key
+        fitting = [name for name, array in arrays.items() if fits(array)]
+        if key is None and hint in fitting:
+            return hint
+        if key is None and len(fitting) == 1:
+            return fitting[0]
+        found = few([f"{name or 'one array'} {array.shape}" for name, array in arrays.items()], 8)
+        wanted = "name one with --key (key=)" if key is None else f"there is no {key!r}"
+        raise InputError(f"{self.source} holds {found or 'no array'}; {wanted}.")
+
+
+def is_sample_array(array: Any) -> bool:
+    """Whether an array has rows of something."""
+    return len(array.shape) >= 2
+
+
+def is_label_array(array: Any) -> bool:
+    """Whether an array has one value for each sample."""
+    return len(array.shape) == 1
+
+
+def is_idx(path: Path) -> bool:
+    """Whether a file starts like IDX, gzipped or not."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start.startswith(GZIP):
+        with reading(path), gzip.open(path) as unzipped:
+            start = unzipped.read(4)
+    return len(start) == 4 and start[:2] == b"\0\0" and start[2] in IDX_TYPES and start[3] > 0
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[ByName]:
+    if path.suffix.lower() in (".h5", ".hdf5"):
+        with _hdf5(path) as arrays:
+            yield arrays
+    elif path.suffix.lower() in (".npy", ".npz"):
+        yield _numpy(path)
+    else:
+        yield {None: _idx(content(path))}
+
+
+def _numpy(path: Path) -> ByName:
+    with path.open("rb") as file:
+        if not file.read(1):
+            raise InputError(f"{path} is empty.")
+        file.seek(0)
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {None: loaded}
+        return {name: _member(loaded, name) for name in loaded.files}
+
+
+def _member(npz: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    try:
+        return npz[name]
+    except ValueError:  # pickled objects, which could run any program
+        return np.empty(0, dtype=object)
+
+
+@contextmanager
+def _hdf5(path: Path) -> Iterator[ByName]:
+    try:
+        import h5py
+    except ImportError:
+        raise InputError(f"{path} needs h5py to be read: pip install 'infomeans[hdf5]'.") from None
+    arrays: dict[str | None, Any] = {}
+
+    def collect(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.shape is not None:
+            arrays[name] = item
+
+    with h5py.File(path) as file:
+        file.visititems(collect)
+        yield arrays
+
+
+def _idx(raw: bytes) -> NDArray[Any]:
+    start = 4 + 4 * raw[3]
+    shape = tuple(int(length) for length in np.frombuffer(raw[4:start], ">u4"))
+    dtype = np.dtype(IDX_TYPES[raw[2]])
+    expected = start + math.prod(shape) * dtype.itemsize
+    if len(raw) != expected:
+        raise ValueError(f"it has {len(raw)} bytes where its header asks for {expected}")
+    return np.frombuffer(raw, dtype, offset=start).reshape(shape).copy()

@@ -1,0 +1,85 @@
+"""Tables as delimited text, in the dialects people have."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from infomeans.data.columns import is_numeric
+from infomeans.data.files import content, reading
+
+if TYPE_CHECKING:
+    import pyarrow
+
+DECIMAL_POINTS = {",": ".", ";": ".,", "\t": ".", "|": "."}
+"""The delimiters, and which decimal points occur with each."""
+
+
+def read_delimited(path: Path, text: Collection[str]) -> pyarrow.Table:
+    """A table from text whose delimiter, decimal point and encoding are found out.
+
+    Parameters
+    ----------
+    path : Path
+    text : collection of str
+        Columns that are text even if they look like numbers.
+    """
+    raw = content(path).lstrip(b"\r\n")
+    encoding = _encoding(raw)
+    with reading(path):
+        line = raw.partition(b"\n")[0].decode(encoding).removeprefix("\ufeff")
+        heads = {delimiter: _cells(line, delimiter) for delimiter in DECIMAL_POINTS}
+        delimiter = max(heads, key=lambda d: (_are_numbers(heads[d], d), len(heads[d])))
+        tables = [
+            _parse(raw, encoding, delimiter, point, heads[delimiter], text)
+            for point in DECIMAL_POINTS[delimiter]
+        ]
+    return max(tables, key=_count_numeric)
+
+
+def _encoding(raw: bytes) -> str:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader([line], delimiter=delimiter))
+
+
+def _are_numbers(cells: list[str], delimiter: str) -> bool:
+    try:
+        for cell in cells:
+            float(cell.replace(DECIMAL_POINTS[delimiter][-1], "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _parse(
+    raw: bytes, encoding: str, delimiter: str, point: str, head: list[str], text: Collection[str]
+) -> pyarrow.Table:
+    import pyarrow
+    from pyarrow import csv as arrow_csv
+
+    names = None
+    if _are_numbers(head, delimiter):
+        names = [f"column {i}" for i in range(1, len(head) + 1)]
+    table = arrow_csv.read_csv(
+        pyarrow.BufferReader(raw),
+        read_options=arrow_csv.ReadOptions(encoding=encoding, column_names=names),
+        parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=arrow_csv.ConvertOptions(
+            decimal_point=point,
+            column_types={cell: pyarrow.string() for cell in head if cell.strip() in text},
+        ),
+    )
+    return table.rename_columns([name.strip() for name in table.column_names])
+
+
+def _count_numeric(table: pyarrow.Table) -> int:
+    return sum(is_numeric(kind) for kind in table.schema.types)

@@ -1,0 +1,68 @@
+"""What a path can be, and reading files that may be damaged."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from infomeans.errors import InputError
+
+IMAGE_SUFFIXES = (
+    ".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif",
+    ".pgm", ".ppm", ".pbm", ".pnm",
+)  # fmt: skip
+LIST_SUFFIXES = (".txt", ".lst")
+TABLE_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
+ARRAY_SUFFIXES = (".npy", ".npz", ".h5", ".hdf5")
+GZIP = b"\x1f\x8b"
+ACCEPTED = (
+    f"images ({', '.join(IMAGE_SUFFIXES)}), lists of images ({', '.join(LIST_SUFFIXES)}), "
+    f"tables ({', '.join(TABLE_SUFFIXES)}), arrays ({', '.join(ARRAY_SUFFIXES)}) and IDX files"
+)
+
+
+def has_suffix(name: str, suffixes: tuple[str, ...]) -> bool:
+    """Whether a file's name ends like that, in capitals or not."""
+    return name.lower().endswith(suffixes)
+
+
+def printable(name: str) -> str:
+    """A file's name as text; bytes that are not UTF-8 become escapes such as \\xff."""  # noqa: D301
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+@contextmanager
+def reading(source: object) -> Iterator[None]:
+    """Whatever damaged input makes a library raise becomes an InputError.
+
+    That a file is not there or must not be read passes.
+    """
+    try:
+        yield
+    except (InputError, PermissionError, FileNotFoundError):
+        raise
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{source} cannot be read: {reason}") from error
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a file that is not empty, unzipped if it was gzipped."""
+    raw = path.read_bytes()
+    with reading(path):
+        raw = gzip.decompress(raw) if raw.startswith(GZIP) else raw
+    if not raw or raw.isspace():
+        raise InputError(f"{path} is empty.")
+    return raw
+
+
+def lines(path: Path) -> list[str]:
+    """The lines of a text file without white space around them.
+
+    Bytes that are not UTF-8 survive as the surrogates that name such files.
+    """
+    text = content(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    return [line.strip() for line in text.strip().split("\n")]

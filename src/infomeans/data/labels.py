@@ -1,0 +1,152 @@
+"""Labels, for scoring alone, and where they may come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from infomeans.data.columns import as_texts, texts
+from infomeans.data.containers import Arrays, is_idx, is_label_array
+from infomeans.data.files import (
+    ARRAY_SUFFIXES,
+    LIST_SUFFIXES,
+    TABLE_SUFFIXES,
+    has_suffix,
+    lines,
+    printable,
+)
+from infomeans.data.sources import locate
+from infomeans.data.tables import Table
+from infomeans.errors import InputError, few
+
+Labels = NDArray[np.str_]
+
+
+def find_labels(
+    spec: str,
+    ids: Sequence[str],
+    *,
+    source: object = None,
+    id_column: str | None = None,
+    key: str | None = None,
+    listed: Sequence[str] | None = None,
+) -> Labels:
+    """One label for each id.
+
+    Parameters
+    ----------
+    spec : str
+        "folder" for the name of the folder that an image lies in; a file with one label a sample
+        or with a column of ids; or a column or array of the source itself.
+    ids : sequence of n str
+    source : optional
+        What the samples were read from, for a column or array of it.
+    id_column : str, optional
+        Column of ids in a labels file; "id" does without being named.
+    key : str, optional
+        Column or array of the labels in a file that has several.
+    listed : sequence of str, optional
+        The ids before unreadable images were skipped; a file may have a label for each of them.
+
+    Returns
+    -------
+    (n,) array of str
+    """
+    if spec == "folder":
+        return np.array([_folder(name) for name in ids])
+    if not is_column(spec):
+        labels = _in_file(Path(spec), ids, id_column, key)
+    elif source is not None:
+        labels = _in_source(spec, source)
+    else:
+        raise InputError(f"labels={spec!r}: there is no such file.")
+    return _aligned(spec, labels, ids, listed)
+
+
+def is_column(spec: str) -> bool:
+    """Whether labels are meant to be a column or array of the source itself."""
+    return spec != "folder" and not Path(spec).is_file()
+
+
+def _folder(name: str) -> str:
+    folder = PurePosixPath(name).parent.name
+    if not folder:
+        raise InputError(f"labels='folder': {name} lies in no folder of its own.")
+    return folder
+
+
+def _in_source(spec: str, source: object) -> list[str]:
+    found = locate(source)
+    if isinstance(found, Table):
+        return texts(found.load({spec}), spec, found.source, "labels")
+    if isinstance(found, Arrays):
+        return _of_array(found, spec)
+    raise InputError(f"labels={spec!r} is no file; for images a file or 'folder' is accepted.")
+
+
+def _in_file(path: Path, ids: Sequence[str], id_column: str | None, key: str | None) -> list[str]:
+    if has_suffix(path.name, LIST_SUFFIXES):
+        return as_texts([printable(line) for line in lines(path)], str(path))
+    if has_suffix(path.name, TABLE_SUFFIXES):
+        return _of_table(Table.in_file(path), ids, id_column, key)
+    if has_suffix(path.name, ARRAY_SUFFIXES) or is_idx(path):
+        return _of_array(Arrays.in_file(path), key)
+    raise InputError(
+        f"labels={str(path)!r} is of no known format; accepted are "
+        f"{', '.join(LIST_SUFFIXES + TABLE_SUFFIXES + ARRAY_SUFFIXES)} and IDX files."
+    )
+
+
+def _of_array(arrays: Arrays, key: str | None) -> list[str]:
+    values, _ = arrays.read(key, is_label_array)
+    if values.ndim == 0 or values.size != len(values):
+        raise InputError(
+            f"{arrays.source} has labels of shape {values.shape}; one for each sample is accepted."
+        )
+    return as_texts(values.ravel().tolist(), arrays.source)
+
+
+def _of_table(
+    found: Table, ids: Sequence[str], id_column: str | None, key: str | None
+) -> list[str]:
+    table = found.load({"id", id_column or "id"})
+    names = table.column_names
+    id_name = next((name for name in (id_column, "id") if name in names), None)
+    others = [name for name in names if name != id_name]
+    if key is None and len(others) != 1:
+        raise InputError(
+            f"{found.source} has the columns {few(names, 8)}; one of labels is accepted, alone or "
+            f"with one of ids that is named 'id' or by --id-column (id_column=)."
+        )
+    labels = texts(table, key or others[0], found.source, "labels")
+    if id_name is None:
+        return labels
+    return _joined(found.source, texts(table, id_name, found.source, "ids"), labels, ids)
+
+
+def _joined(source: str, names: list[str], labels: list[str], ids: Sequence[str]) -> list[str]:
+    """The labels in the order of the ids."""
+    label_of = dict(zip(names, labels, strict=True))
+    if len(label_of) < len(names):
+        raise InputError(f"{source} has more than one label for the same id.")
+    unknown = [name for name in ids if name not in label_of]
+    if unknown:
+        raise InputError(
+            f"{source} has no label for {len(unknown)} of the {len(ids)} samples, such as "
+            f"{unknown[0]!r}."
+        )
+    return [label_of[name] for name in ids]
+
+
+def _aligned(
+    spec: str, labels: list[str], ids: Sequence[str], listed: Sequence[str] | None
+) -> Labels:
+    if listed is not None and len(labels) == len(listed):
+        label_of = dict(zip(listed, labels, strict=True))
+        labels = [label_of[name] for name in ids]
+    if len(labels) != len(ids):
+        raise InputError(f"labels={spec!r} gives {len(labels)} labels for {len(ids)} samples.")
+    return np.array(labels)

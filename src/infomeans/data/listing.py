@@ -1,0 +1,72 @@
+"""Which images there are: in a folder, by a pattern, in a list."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+
+from infomeans.data.files import IMAGE_SUFFIXES, has_suffix, lines, printable
+from infomeans.errors import InputError
+
+Listing = list[tuple[str, str]]
+"""Pairs of a path and an id."""
+
+
+def images_in(folder: Path) -> Listing:
+    """The images in a folder and those below it, by their path relative to the folder."""
+    found = sorted(_walk(str(folder), "", frozenset()))
+    if not found:
+        raise InputError(f"{folder} holds no image; accepted are {', '.join(IMAGE_SUFFIXES)}.")
+    return [(os.path.join(folder, name), printable(name)) for name in found]
+
+
+def _walk(folder: str, prefix: str, above: frozenset[tuple[int, int]]) -> Iterator[str]:
+    """Relative names; hidden ones and links to a folder above are left out."""
+    status = os.stat(folder)
+    here = (status.st_dev, status.st_ino)
+    if here in above:
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir():
+                yield from _walk(entry.path, f"{prefix}{entry.name}/", above | {here})
+            elif has_suffix(entry.name, IMAGE_SUFFIXES) and _may_hold_data(entry):
+                yield prefix + entry.name
+
+
+def _may_hold_data(entry: os.DirEntry[str]) -> bool:
+    # A broken link is reported as unreadable; a pipe would be waited for.
+    return entry.is_file() or entry.is_symlink()
+
+
+def images_matching(pattern: str) -> Listing:
+    """The images that a pattern with `*`, `?`, `[...]` or `**` matches.
+
+    Their ids start after the fixed part of the pattern.
+    """
+    fixed = takewhile(lambda part: not glob.has_magic(part), Path(pattern).parts)
+    base = Path(*fixed)
+    found = sorted(
+        Path(match).relative_to(base).as_posix()
+        for match in glob.glob(pattern, recursive=True)
+        if has_suffix(match, IMAGE_SUFFIXES) and os.path.isfile(match)
+    )
+    if not found:
+        raise InputError(
+            f"{pattern} matches no image; accepted are {', '.join(IMAGE_SUFFIXES)}, and ** for "
+            f"folders within folders."
+        )
+    return [(os.path.join(base, name), printable(name)) for name in found]
+
+
+def images_listed_in(file: Path) -> Listing:
+    """The images that a text file names, one a line, relative to its own folder."""
+    names = [line for line in lines(file) if line and not line.startswith("#")]
+    if not names:
+        raise InputError(f"{file} lists no image; one path a line is accepted.")
+    return [(os.path.join(file.parent, name), printable(name)) for name in names]

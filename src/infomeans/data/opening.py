@@ -1,0 +1,164 @@
+"""Reading any input as samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from infomeans.data.benchmarks import BENCHMARKS, benchmark
+from infomeans.data.containers import Arrays, is_sample_array
+from infomeans.data.images import Images, Progress, read_images
+from infomeans.data.labels import find_labels, is_column
+from infomeans.data.recipes import ArrayRecipe, ImageRecipe, Recipe, TableRecipe
+from infomeans.data.samples import Samples, row_numbers
+from infomeans.data.sources import locate
+from infomeans.data.tables import Table, read_table
+from infomeans.errors import InputError
+
+_Expected = TypeVar("_Expected", bound=Recipe)
+
+_KINDS = {"images": "images", "table": "a table", "array": "an array"}
+_APPLIES_TO: dict[str, type] = {
+    "image_size": Images,
+    "columns": Table,
+    "impute": Table,
+    "id_column": Table,
+    "key": Arrays,
+}
+_FIXED_BY_MODEL = ("image_size", "columns", "impute")
+
+
+def open(  # noqa: A001
+    source: Any,
+    *,
+    image_size: int | None = None,
+    columns: Sequence[str] | None = None,
+    id_column: str | None = None,
+    key: str | None = None,
+    impute: Literal["median"] | None = None,
+    labels: str | None = None,
+    like: Recipe | None = None,
+    strict: bool = False,
+    data_dir: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Samples:
+    """Samples from whatever people have.
+
+    Parameters
+    ----------
+    source : str, path, array, dataset or frame
+        A folder of images, an image, a pattern such as `photos/**/*.png`, a text file that lists
+        images, a .csv, .tsv, .parquet, .npy, .npz, HDF5 or IDX file, or the name of a benchmark;
+        a numpy array or torch tensor, a torch dataset, or a frame of pandas or polars.
+    image_size : int, optional
+        Pixels a side that images get.
+    columns : sequence of str, optional
+        The features of a table; by default its numeric columns.
+    id_column : str, optional
+        The column of a table, or of a table of labels, that holds the ids.
+    key : str, optional
+        The name of the array in a file that holds several.
+    impute : "median", optional
+        What takes the place of missing values in a table.
+    labels : str, optional
+        Where labels are: "folder", a file, or a column or array of the source. They are never
+        features.
+    like : Recipe, optional
+        Read the input as other input was, so that a model fitted on that can be applied.
+    strict : bool
+        Whether an image that cannot be read is an error. Otherwise it is skipped and listed.
+    data_dir : path, optional
+        The folder of the benchmarks; the environment variable INFOMEANS_DATA does as well.
+    progress : callable, optional
+        Told from time to time how many images are done, of how many.
+
+    Raises
+    ------
+    InputError
+        If the input cannot be used; the message says why in one line.
+    """
+    columns = columns or None
+    options = {"image_size": image_size, "columns": columns, "impute": impute}
+    if labels is None:
+        options |= {"id_column": id_column, "key": key}
+    if isinstance(source, str) and source in BENCHMARKS and not Path(source).exists():
+        _check_options(options, Arrays, source, like)
+        return _checked(benchmark(source, data_dir), like)
+    found = locate(source)
+    _check_options(options, type(found), found.source, like)
+    in_table = isinstance(found, Table) and labels is not None and is_column(labels)
+    if isinstance(found, Table):
+        samples = read_table(
+            found,
+            columns=columns,
+            id_column=id_column,
+            label_column=labels if in_table else None,
+            impute=impute,
+            like=_expect(TableRecipe, like, found.source),
+        )
+    elif isinstance(found, Images):
+        samples = read_images(
+            found,
+            image_size=image_size,
+            like=_expect(ImageRecipe, like, found.source),
+            strict=strict,
+            progress=progress,
+        )
+    else:
+        samples = _checked(_read_array(found, key, like), like)
+    if labels is None or in_table:
+        return samples
+    found_labels = find_labels(
+        labels,
+        samples.ids,
+        source=source,
+        id_column=id_column,
+        key=None if isinstance(found, Arrays) else key,
+        listed=found.ids if isinstance(found, Images) else None,
+    )
+    return replace(samples, labels=found_labels)
+
+
+def _check_options(
+    options: Mapping[str, object], kind: type, source: str, like: Recipe | None
+) -> None:
+    """Refuse what would have no effect."""
+    for name, value in options.items():
+        if value is not None and _APPLIES_TO[name] is not kind:
+            raise InputError(f"{name}={value!r} has no meaning for {source}.")
+        if value is not None and like is not None and name in _FIXED_BY_MODEL:
+            raise InputError(f"{name}={value!r} cannot be chosen, as the model was fitted with it.")
+
+
+def _expect(cls: type[_Expected], like: Recipe | None, source: str) -> _Expected | None:
+    if like is None or isinstance(like, cls):
+        return like
+    raise InputError(
+        f"{source} holds {_KINDS[cls.kind]}, but the model was fitted with {_KINDS[like.kind]}."
+    )
+
+
+def _read_array(found: Arrays, key: str | None, like: Recipe | None) -> Samples:
+    hint = like.key if isinstance(like, ArrayRecipe) else None
+    X, name = found.read(key, is_sample_array, hint=hint)
+    if X.dtype.kind not in "buif":
+        raise InputError(f"{found.source} holds values of type {X.dtype}; numbers are accepted.")
+    if X.ndim < 2 or not X.size:
+        raise InputError(
+            f"{found.source} has the shape {X.shape}; at least one sample and two dimensions, "
+            f"samples first, are accepted."
+        )
+    return Samples(X, row_numbers(len(X)), ArrayRecipe(X.shape[1:], name), found.source)
+
+
+def _checked(samples: Samples, like: Recipe | None) -> Samples:
+    """Samples of an array, if they have the shape that a model needs."""
+    shape = samples.X.shape[1:]
+    if like is not None and shape != like.sample_shape:
+        raise InputError(
+            f"{samples.source} has samples of shape {shape}, but the model was fitted with "
+            f"samples of shape {like.sample_shape}."
+        )
+    return samples

@@ -1,0 +1,94 @@
+"""How input was read, so that other input can be read the same way."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+Kind = Literal["images", "table", "array"]
+Depth = Literal["uint8", "uint16", "float32"]
+
+
+@dataclass(frozen=True)
+class Recipe(ABC):
+    """What all recipes share; they go to plain JSON and come back from it."""
+
+    kind: ClassVar[Kind]
+
+    @property
+    @abstractmethod
+    def sample_shape(self) -> tuple[int, ...]:
+        """The shape of one sample."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary."""
+        return {"kind": self.kind, **asdict(self)}
+
+    @staticmethod
+    def from_json(plain: Mapping[str, Any]) -> Recipe:
+        """The recipe that `to_json` wrote."""
+        fields = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in plain.items()
+            if name != "kind"
+        }
+        return _RECIPES[plain["kind"]](**fields)
+
+
+@dataclass(frozen=True)
+class ImageRecipe(Recipe):
+    """Images of one size, with 1 or 3 channels, all of one depth."""
+
+    kind = "images"
+
+    height: int
+    width: int
+    channels: int
+    depth: Depth
+
+    @property
+    def sample_shape(self) -> tuple[int, ...]:
+        """(h, w) for grey, (h, w, 3) for colour."""
+        grey = (self.height, self.width)
+        return grey if self.channels == 1 else (*grey, self.channels)
+
+
+@dataclass(frozen=True)
+class TableRecipe(Recipe):
+    """The columns used as features, in order.
+
+    `medians` has one value for each column, or is None if missing values were not accepted.
+    """
+
+    kind = "table"
+
+    columns: tuple[str, ...]
+    medians: tuple[float, ...] | None = None
+    id_column: str | None = None
+
+    @property
+    def sample_shape(self) -> tuple[int, ...]:
+        """(d,)."""
+        return (len(self.columns),)
+
+
+@dataclass(frozen=True)
+class ArrayRecipe(Recipe):
+    """Samples of one shape, from the array of that name in files that hold several."""
+
+    kind = "array"
+
+    shape: tuple[int, ...]
+    key: str | None = None
+
+    @property
+    def sample_shape(self) -> tuple[int, ...]:
+        """As in the array."""
+        return self.shape
+
+
+_RECIPES: dict[str, type[Recipe]] = {
+    cls.kind: cls for cls in (ImageRecipe, TableRecipe, ArrayRecipe)
+}

@@ -1,0 +1,96 @@
+"""What an input is: images, a table or arrays."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from infomeans.data.benchmarks import BENCHMARKS
+from infomeans.data.containers import Arrays, is_idx
+from infomeans.data.datasets import Dataset, holds_images, images_of, stack
+from infomeans.data.decoding import Decoded, Size
+from infomeans.data.files import (
+    ACCEPTED,
+    ARRAY_SUFFIXES,
+    IMAGE_SUFFIXES,
+    LIST_SUFFIXES,
+    TABLE_SUFFIXES,
+    has_suffix,
+    printable,
+)
+from infomeans.data.images import Images
+from infomeans.data.listing import Listing, images_in, images_listed_in, images_matching
+from infomeans.data.tables import Table
+from infomeans.data.workers import decode_files
+from infomeans.errors import InputError
+
+Found = Images | Table | Arrays
+
+
+def locate(source: Any) -> Found:
+    """What a path, pattern, array, dataset or frame holds; files are not read yet.
+
+    Parameters
+    ----------
+    source : str, path, array, dataset or frame
+        As for `open`, but no name of a benchmark.
+    """
+    name = type(source).__name__
+    if isinstance(source, str | os.PathLike):
+        return _at(os.fsdecode(source))
+    if hasattr(source, "__arrow_c_stream__"):
+        return Table.of_frame(source)
+    if hasattr(source, "__array__"):
+        return Arrays(name, lambda: nullcontext({None: np.asarray(source)}))
+    if isinstance(source, Sequence | Mapping) or not isinstance(source, Dataset):
+        raise InputError(
+            f"input of type {name} is not accepted; give a path, an array, a data frame or a "
+            f"dataset with a length and items."
+        )
+    if not len(source):
+        raise InputError(f"{name} has no items.")
+    if holds_images(source):
+        return images_of(source, name)
+    stacked = stack(source)
+    return Arrays(name, lambda: nullcontext({None: stacked}))
+
+
+def _at(where: str) -> Found:
+    path = Path(where)
+    if path.is_dir():
+        return _files(where, images_in(path))
+    if path.exists():
+        return _in_file(path)
+    if glob.has_magic(where):
+        return _files(where, images_matching(where))
+    raise InputError(
+        f"{where}: there is no such file or folder, and no benchmark of that name "
+        f"({', '.join(BENCHMARKS)})."
+    )
+
+
+def _in_file(path: Path) -> Found:
+    if has_suffix(path.name, IMAGE_SUFFIXES):
+        return _files(str(path), [(str(path), path.name)])
+    if has_suffix(path.name, LIST_SUFFIXES):
+        return _files(str(path), images_listed_in(path))
+    if has_suffix(path.name, TABLE_SUFFIXES):
+        return Table.in_file(path)
+    if has_suffix(path.name, ARRAY_SUFFIXES) or is_idx(path):
+        return Arrays.in_file(path)
+    raise InputError(f"{path} is of no known format; accepted are {ACCEPTED}.")
+
+
+def _files(source: str, listing: Listing) -> Images:
+    paths = [path for path, _ in listing]
+
+    def decode(positions: Sequence[int], size: Size | None) -> Iterator[list[Decoded]]:
+        return decode_files([paths[i] for i in positions], size)
+
+    return Images(printable(source), [name for _, name in listing], decode)

@@ -1,0 +1,209 @@
+"""Tables: numeric columns as features."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from infomeans.data.columns import EMPTY, numbers, texts, why_no_feature
+from infomeans.data.delimited import read_delimited
+from infomeans.data.files import printable, reading
+from infomeans.data.recipes import TableRecipe
+from infomeans.data.samples import Samples, row_numbers
+from infomeans.errors import InputError, few
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that can be loaded, wherever it is.
+
+    `load` takes the names of columns that are text even if they look like numbers.
+    """
+
+    source: str
+    load: Callable[[Collection[str]], pyarrow.Table]
+
+    @classmethod
+    def in_file(cls, path: Path) -> Table:
+        """The table in a Parquet file or in delimited text."""
+        read = _read_parquet if path.suffix.lower() == ".parquet" else read_delimited
+        return cls(printable(str(path)), partial(read, path))
+
+    @classmethod
+    def of_frame(cls, frame: object) -> Table:
+        """The table that a frame of pandas, polars or another library holds."""
+        return cls(type(frame).__name__, partial(_convert, frame))
+
+
+def _read_parquet(path: Path, _: Collection[str]) -> pyarrow.Table:
+    from pyarrow import parquet
+
+    with reading(path), parquet.ParquetFile(path) as file:
+        return file.read()
+
+
+def _convert(frame: object, _: Collection[str]) -> pyarrow.Table:
+    import pyarrow
+
+    with reading(type(frame).__name__):
+        return pyarrow.table(frame)
+
+
+def read_table(
+    found: Table,
+    *,
+    columns: Sequence[str] | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    impute: Literal["median"] | None = None,
+    like: TableRecipe | None = None,
+) -> Samples:
+    """The numeric columns of a table as samples (n, d).
+
+    Parameters
+    ----------
+    found : Table
+    columns : sequence of str, optional
+        The features; by default all numeric columns.
+    id_column : str, optional
+        Gives the ids; by default the index of a pandas frame, or else the rows' numbers.
+    label_column : str, optional
+        Gives the labels and is no feature.
+    impute : "median", optional
+        What takes the place of missing values.
+    like : TableRecipe, optional
+        The columns and medians to use.
+    """
+    source = found.source
+    table = found.load(
+        {name for name in (id_column, label_column, like and like.id_column) if name}
+    )
+    _check(table, source, impute)
+    index = _pandas_index(table)
+    if id_column is None:
+        id_column = _default_id_column(table, index, like)
+    reserved = {id_column, label_column}
+    chosen = columns if like is None else like.columns
+    if chosen is None:
+        names, ignored = _features(table, source, reserved.union(index))
+    else:
+        names, ignored = list(chosen), []
+        _check_chosen(table, source, names, reserved, like)
+    X = np.column_stack([numbers(table[name]) for name in names])
+    X = X.astype(np.result_type(X.dtype, np.float32), copy=False)
+    medians = like.medians if like is not None else None
+    if impute:
+        medians = _medians(X)
+    _fill(X, names, medians, source)
+    labels = None
+    if label_column is not None:
+        labels = np.array(texts(table, label_column, source, "labels"))
+    return Samples(
+        X=X,
+        ids=row_numbers(len(X)) if id_column is None else texts(table, id_column, source, "ids"),
+        recipe=TableRecipe(tuple(names), medians, id_column),
+        source=source,
+        labels=labels,
+        ignored=ignored,
+        names=names,
+    )
+
+
+def _check(table: pyarrow.Table, source: str, impute: str | None) -> None:
+    twice = [name for name, times in Counter(table.column_names).items() if times > 1]
+    if twice:
+        raise InputError(f"{source} has more than one column named {few(twice)}; rename them.")
+    if not len(table):
+        raise InputError(f"{source} has no rows.")
+    if impute not in (None, "median"):
+        raise InputError(f"impute={impute!r} is unknown; 'median' is accepted.")
+
+
+def _pandas_index(table: pyarrow.Table) -> list[str]:
+    """The columns that hold the index of a pandas frame, unless it just counts the rows."""
+    metadata = table.schema.pandas_metadata or {"index_columns": []}
+    return [name for name in metadata["index_columns"] if isinstance(name, str)]
+
+
+def _default_id_column(
+    table: pyarrow.Table, index: list[str], like: TableRecipe | None
+) -> str | None:
+    if like is not None and like.id_column in table.column_names:
+        return like.id_column
+    return index[0] if len(index) == 1 else None
+
+
+def _features(
+    table: pyarrow.Table, source: str, reserved: Collection[str | None]
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """The numeric columns, and the others with the reason why they are left out."""
+    reasons = {
+        name: why_no_feature(table[name]) if name else "no name"
+        for name in table.column_names
+        if name not in reserved
+    }
+    names = [name for name, reason in reasons.items() if reason is None]
+    ignored = [(name, reason) for name, reason in reasons.items() if reason is not None]
+    if not names:
+        found = [f"{name} ({reasons.get(name, 'ids or labels')})" for name in table.column_names]
+        raise InputError(
+            f"{source} has no numeric column that could be a feature: {few(found, 8)}."
+        )
+    return names, ignored
+
+
+def _check_chosen(
+    table: pyarrow.Table,
+    source: str,
+    names: list[str],
+    reserved: Collection[str | None],
+    like: TableRecipe | None,
+) -> None:
+    """Refuse columns that are not there, are no numbers, or hold the ids or labels."""
+    who = "--columns" if like is None else "the model"
+    unknown = [name for name in names if name not in table.column_names]
+    if unknown:
+        raise InputError(
+            f"{source} lacks what {who} asks for: {few(unknown)}; it has the columns "
+            f"{few(table.column_names, 8)}."
+        )
+    taken = [name for name in names if name in reserved]
+    if taken:
+        raise InputError(f"{who} asks for {few(taken)}, which holds the ids or the labels.")
+    wrong = [
+        f"{name} ({reason})"
+        for name in names
+        if (reason := why_no_feature(table[name])) and not (reason == EMPTY and like)
+    ]
+    if wrong:
+        raise InputError(f"{source}: {who} asks for columns that hold no numbers: {few(wrong)}.")
+
+
+def _medians(X: NDArray[Any]) -> tuple[float, ...]:
+    return tuple(float(np.median(column[np.isfinite(column)])) for column in X.T)
+
+
+def _fill(
+    X: NDArray[Any], names: list[str], medians: tuple[float, ...] | None, source: str
+) -> None:
+    """Put the medians in place of what is missing or infinite."""
+    missing = ~np.isfinite(X)
+    if medians is not None:
+        X[missing] = np.broadcast_to(medians, X.shape)[missing]
+    elif missing.any():
+        counts = zip(names, missing.sum(axis=0), strict=True)
+        found = few([f"{name} ({count})" for name, count in counts if count])
+        raise InputError(
+            f"{source}: missing or infinite values in {found}; fill them in, or fit with --impute "
+            f"median (impute='median')."
+        )

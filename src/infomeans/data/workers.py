@@ -1,0 +1,77 @@
+"""Decoding many image files in several processes.
+
+Of a small image Python takes longer than the decoder, so that threads would wait for each other.
+The processes run `decoding.py` and nothing else. Those of `multiprocessing` would run the user's
+script again, with all that it imports.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+
+from PIL import Image
+
+from infomeans.data import decoding
+from infomeans.data.decoding import Decoded, Size, decode_all
+
+# A process starts in the time that it takes to look at some 600 small images.
+LOOKS_PER_WORKER = 1000
+RESIZES_PER_WORKER = 64
+LARGEST_PIECE = 250
+
+Worker = subprocess.Popen[bytes]
+
+
+def decode_files(paths: Sequence[str], size: Size | None) -> Iterator[list[Decoded]]:
+    """`decode_all` piece by piece, in as many processes as pay and there are cores for."""
+    length = min(LARGEST_PIECE, max(1, len(paths) // 50))
+    pieces = list(enumerate(paths[i : i + length] for i in range(0, len(paths), length)))
+    least = LOOKS_PER_WORKER if size is None else RESIZES_PER_WORKER
+    count = min(_cores(), len(paths) // least)
+    if count < 2:
+        yield from (decode_all(piece, size) for _, piece in pieces)
+        return
+    with ExitStack() as stack:
+        workers = [stack.enter_context(_start()) for _ in range(count)]
+        for i, worker in enumerate(workers):
+            _send(worker, (Image.MAX_IMAGE_PIXELS, size, pieces[i::count]))
+        for number, piece in pieces:
+            yield _receive(workers[number % count], number) or decode_all(piece, size)
+
+
+def _cores() -> int:
+    if getattr(sys, "frozen", False) or not sys.executable:
+        return 1  # there is no Python to start
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _start() -> Worker:
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, "-P", decoding.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _send(worker: Worker, job: object) -> None:
+    assert worker.stdin is not None
+    with suppress(OSError), worker.stdin:
+        pickle.dump(job, worker.stdin)
+
+
+def _receive(worker: Worker, number: int) -> list[Decoded] | None:
+    """A piece; None if the worker has died, or if something else wrote to its output."""
+    assert worker.stdout is not None
+    try:
+        received, decoded = pickle.load(worker.stdout)  # noqa: S301
+    except Exception:
+        return None
+    return [Decoded(*image) for image in decoded] if received == number else None

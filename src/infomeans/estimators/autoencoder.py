@@ -1,0 +1,65 @@
+"""The auto-encoder alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sklearn.base import _fit_context
+
+from infomeans.estimators.base import COUNT, POSITIVE_INT
+from infomeans.estimators.deep import DeepEstimator
+from infomeans.training import resolve_settings
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Autoencoder(DeepEstimator):
+    """The auto-encoder alone, as a transformer to its embedding.
+
+    Its `network_` can be handed to several clusterers, which then need no pretraining of their
+    own: `MIADM(network=autoencoder.network_, pretrain_epochs=0)`.
+
+    Parameters
+    ----------
+    n_features : int
+        Length of the embedding, for `network="auto"`.
+    epochs : int, optional
+        By default fewer, the more samples there are.
+
+    The others are those of `DeepClusterer`.
+
+    Attributes
+    ----------
+    network_ : nn.Module
+    history_ : list of dict
+    """
+
+    n_features: int = field(default=16, kw_only=False)
+    epochs: int | None = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DeepEstimator._parameter_constraints,
+        "n_features": [POSITIVE_INT],
+        "epochs": [COUNT, None],
+    }
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Train on X; y is ignored."""
+        samples = self._read(X, reset=True)
+        settings = resolve_settings(
+            self.preset,
+            len(samples),
+            samples.shape[1:],
+            pretrain_epochs=self.epochs,
+            batch_size=self.batch_size,
+            pretrain_learning_rate=self.learning_rate,
+        )
+        with self._training(samples, settings, self.n_features, self.n_features) as (trainer, x):
+            trainer.pretrain(x)
+        return self

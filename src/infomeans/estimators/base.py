@@ -1,0 +1,198 @@
+"""What all estimators share: samples in, scaled, through the parts of a trained model.
+
+An estimator is a dataclass: its fields are its parameters, and its constructor only stores them.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from functools import partial
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    clone,
+)
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from torch import Tensor, nn
+
+from infomeans import functional as IF
+from infomeans.data.arrays import channels_first
+from infomeans.data.scaling import Scaling
+from infomeans.estimators import saving
+from infomeans.networks import UserNetwork
+from infomeans.training import make_fabric
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from infomeans._typing import Array, IntArray
+
+PREDICT_BATCH = 1024
+
+POSITIVE_INT = Interval(Integral, 1, None, closed="left")
+COUNT = Interval(Integral, 0, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Reads arrays and embeds them with what it has learned."""
+
+    device: str = "auto"
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "device": [str],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+    def transform(self, X: ArrayLike) -> Array:
+        """The clean embedding (n, d)."""
+        check_is_fitted(self, "network_")
+        return self._evaluate(X, self.network_)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the fitted model to a folder, from which `infomeans.load` reads it back.
+
+        Parameters
+        ----------
+        path : path
+            A new folder, made if need be.
+        overwrite : bool
+            Whether to replace a model that lies there.
+        """
+        check_is_fitted(self, "network_")
+        saving.write_model(self, path, overwrite=overwrite)
+
+    def _read(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        """Checked samples: vectors (n, d), or images with their channels first (n, c, h, w)."""
+        images = not reset and len(self._sample_shape) > 1
+        check = check_array if images else partial(validate_data, self, reset=reset)
+        samples: NDArray[Any] = check(X, allow_nd=True)
+        if reset:
+            self._sample_shape: tuple[int, ...] = samples.shape[1:]
+        elif samples.shape[1:] != self._sample_shape:
+            raise ValueError(
+                f"X has samples of shape {samples.shape[1:]}, but {type(self).__name__} was fitted "
+                f"with samples of shape {self._sample_shape}."
+            )
+        return channels_first(samples)
+
+    def _scaling(self, X: NDArray[Any]) -> Scaling:
+        return Scaling.of_images(X) if X.ndim == 4 else Scaling.of_features(X)
+
+    def _seed(self) -> int:
+        if self.random_state is None:
+            return int(np.random.SeedSequence().generate_state(1)[0])
+        if isinstance(self.random_state, np.random.RandomState):
+            return int(self.random_state.randint(2**31 - 1))
+        return int(self.random_state)
+
+    def _rebuild(self, network: nn.Module, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
+        """Put the parts of a saved model in place, from their tensors."""
+        network.load_state_dict(tensors["network"])
+        self.network_ = network.eval()
+        self.scaling_ = Scaling(**tensors["scaling"])
+
+    @staticmethod
+    def _scaled(samples: NDArray[Any], scaling: Scaling, device: torch.device) -> Tensor:
+        if samples.ndim == 2:
+            return scaling(_tensor(samples).double()).float().to(device)
+        x = scaling(_tensor(samples).float()).to(device)
+        return x.contiguous(memory_format=torch.channels_last)
+
+    def _evaluate(self, X: ArrayLike, *modules: nn.Module) -> Array:
+        """The modules applied one after the other to scaled samples, batch by batch.
+
+        Vectors go through the default network in double precision, so that a sample's result does
+        not depend on which others share its batch; all else runs in single precision on the
+        chosen device.
+        """
+        samples = self._read(X, reset=False)
+        double = samples.ndim == 2 and not isinstance(self.network_, UserNetwork)
+        device = torch.device("cpu") if double else make_fabric(self.device).device
+        dtype = torch.float64 if double else torch.float32
+        pipeline = copy.deepcopy(nn.Sequential(*modules)).to(device, dtype).eval()
+        pipeline.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        batches = np.split(samples, range(PREDICT_BATCH, len(samples), PREDICT_BATCH))
+        with torch.inference_mode():
+            results = [
+                pipeline(self._scaled(batch, self.scaling_, device).to(dtype)).cpu()
+                for batch in batches
+            ]
+        return torch.cat(results).numpy()
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SampleClusterer(ClusterMixin, SampleEstimator):
+    """Gives samples to clusters, with a probability for each."""
+
+    n_clusters: int = field(default=8, kw_only=False)
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SampleEstimator._parameter_constraints,
+        "n_clusters": [POSITIVE_INT],
+    }
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """The most probable cluster of each sample (n,)."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """The posteriors (n, n_clusters)."""
+        check_is_fitted(self, "method_")
+        return self._evaluate(X, self.network_, self.method_)
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """The mutual information I(X;K) of the posteriors, in nats; y is ignored."""
+        return IF.mutual_information(torch.as_tensor(self.predict_proba(X))).item()
+
+    def check(self, X: ArrayLike) -> None:
+        """Raise what `fit` would raise for these samples before it trains; change nothing."""
+        self._validate_params()
+        samples = clone(self)._read(X, reset=True)
+        self._check(samples)
+
+    def _check(self, samples: NDArray[Any]) -> None:
+        make_fabric(self.device)
+        if len(samples) < self.n_clusters:
+            raise ValueError(
+                f"n_samples={len(samples)} is less than n_clusters={self.n_clusters}; give at "
+                f"least as many samples as clusters."
+            )
+
+    def _rebuild(self, network: nn.Module, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
+        super()._rebuild(network, tensors)
+        method = self._empty_method(tensors["method"])
+        method.load_state_dict(tensors["method"])
+        self.method_ = method.eval()
+
+    def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
+        """A method of the right size for these tensors."""
+        raise NotImplementedError
+
+
+def _tensor(samples: NDArray[Any]) -> Tensor:
+    # A copy: torch takes neither negative strides nor arrays that must not be written to.
+    return torch.tensor(np.ascontiguousarray(samples))

@@ -1,0 +1,167 @@
+"""What a deep method has to beat: K-means and graph agglomeration on the data themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from sklearn.base import _fit_context
+from sklearn.cluster import KMeans
+from torch import Tensor, nn
+
+from infomeans import functional as IF
+from infomeans.estimators.base import POSITIVE_INT, SampleClusterer
+from infomeans.graph import agglomerate
+from infomeans.networks import Identity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from numpy.typing import ArrayLike
+
+    from infomeans._typing import Array
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class Baseline(SampleClusterer):
+    """Clusters of the scaled samples, with no network."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: object = None) -> Self:
+        """Find the clusters of X; y is ignored."""
+        samples = self._read(X, reset=True)
+        self._check(samples)
+        self.scaling_ = self._scaling(samples)
+        self.network_ = Identity()
+        self.history_: list[dict[str, Any]] = []
+        scaled = self._scaled(samples, self.scaling_, torch.device("cpu")).flatten(1)
+        self._n_features_out = scaled.shape[1]
+        self.method_ = self._cluster(scaled).eval()
+        self.labels_ = self.predict(X)
+        one_hot = np.eye(self.n_clusters)[self.labels_]
+        sizes = np.maximum(one_hot.sum(axis=0), 1)
+        self.cluster_centers_: Array = (one_hot.T @ scaled.numpy()) / sizes[:, None]
+        return self
+
+    def _cluster(self, scaled: Tensor) -> nn.Module:
+        raise NotImplementedError
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KMeansBaseline(Baseline):
+    """K-means on the scaled samples, by scikit-learn.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n_init : int
+        Starts, of which the best counts.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_, cluster_centers_ : arrays
+    """
+
+    n_init: int = 10
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Baseline._parameter_constraints,
+        "n_init": [POSITIVE_INT],
+    }
+
+    def _cluster(self, scaled: Tensor) -> nn.Module:
+        kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=self._seed())
+        kmeans.fit(scaled.numpy())
+        method = Mixture(self.n_clusters, scaled.shape[1])
+        method.prototypes.copy_(torch.as_tensor(kmeans.cluster_centers_))
+        method.variance.fill_(kmeans.inertia_ / scaled.numel())
+        return method
+
+    def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
+        return Mixture(*tensors["prototypes"].shape)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GraphBaseline(Baseline):
+    """Graph agglomeration on the scaled samples.
+
+    A new sample belongs to the cluster of its nearest neighbour among those seen in fit, which
+    the model therefore keeps.
+
+    Parameters
+    ----------
+    n_clusters : int
+    n_neighbors : int
+
+    Attributes
+    ----------
+    labels_, cluster_centers_ : arrays
+    """
+
+    n_neighbors: int = 20
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Baseline._parameter_constraints,
+        "n_neighbors": [POSITIVE_INT],
+    }
+
+    def _cluster(self, scaled: Tensor) -> nn.Module:
+        labels = agglomerate(scaled.numpy(), self.n_clusters, n_neighbors=self.n_neighbors)
+        method = Votes(self.n_clusters, *scaled.shape, n_neighbors=self.n_neighbors)
+        method.samples.copy_(scaled)
+        method.labels.copy_(torch.as_tensor(labels))
+        return method
+
+    def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
+        shape = tensors["samples"].shape
+        return Votes(self.n_clusters, *shape, n_neighbors=self.n_neighbors)
+
+
+class Mixture(nn.Module):
+    """Posteriors of the mixture of Gaussians with one variance that K-means stands for."""
+
+    prototypes: Tensor
+    variance: Tensor
+
+    def __init__(self, n_clusters: int, n_features: int) -> None:
+        super().__init__()
+        self.register_buffer("prototypes", torch.zeros(n_clusters, n_features))
+        self.register_buffer("variance", torch.ones(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The posteriors (n, K)."""
+        temperature = (2 * self.variance).clamp_min(1e-12)
+        return IF.log_softmin(x.flatten(1), self.prototypes, temperature).exp()
+
+
+class Votes(nn.Module):
+    """Shares of the clusters among the nearest samples; the nearest has half of the votes."""
+
+    samples: Tensor
+    labels: Tensor
+
+    def __init__(
+        self, n_clusters: int, n_samples: int, n_features: int, *, n_neighbors: int
+    ) -> None:
+        super().__init__()
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.register_buffer("samples", torch.zeros(n_samples, n_features))
+        self.register_buffer("labels", torch.zeros(n_samples, dtype=torch.long))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The shares (n, K)."""
+        x = x.flatten(1)
+        count = min(self.n_neighbors, len(self.samples))
+        fast = self.samples.square().sum(dim=1) - 2 * x @ self.samples.T
+        near = fast.topk(count, largest=False).indices
+        # Inner products are too coarse to find a sample among its near copies.
+        exact = (x[:, None] - self.samples[near]).square().sum(dim=2)
+        near = near.gather(1, exact.topk(count, largest=False).indices)
+        votes = F.one_hot(self.labels[near], self.n_clusters).to(x)
+        return (votes[:, 0] + votes.mean(dim=1)) / 2

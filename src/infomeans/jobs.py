@@ -1,0 +1,236 @@
+"""The jobs behind the commands: from samples to a run folder, and from a run to predictions."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import infomeans
+from infomeans._typing import Array
+from infomeans.data import Samples
+from infomeans.data.recipes import ArrayRecipe, Recipe
+from infomeans.errors import InputError
+from infomeans.estimators.base import SampleClusterer
+from infomeans.estimators.deep import DeepEstimator
+from infomeans.files import write_atomic
+from infomeans.functional import entropy
+from infomeans.methods import BASELINES, METHODS
+from infomeans.metrics import scores
+from infomeans.runs import Labels, Run
+from infomeans.training import Callback, Record
+
+CHUNK = 8192
+RECIPE = "input.json"
+
+Progress = Callable[[int, int], None]
+
+
+class Recorder(Callback):
+    """Writes a run's history as training goes."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.records = {(record["phase"], record["epoch"]): record for record in run.history}
+
+    def on_epoch(self, record: Record) -> None:
+        """Write the history; an epoch that is done again takes the place of the first try."""
+        self.records[record.phase, record.epoch] = record.as_dict()
+        self.run.write_history(self.records.values())
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: together with the data it determines the clusters.
+
+    Attributes
+    ----------
+    source : str
+        What `infomeans.data.open` takes.
+    reading : dict
+        Its other arguments.
+    n_clusters : int
+    method : str
+        Slug of a method or a baseline.
+    seed : int
+    params : dict
+        Parameters of the estimator beyond these.
+    parquet : bool
+        Whether to write the labels as Parquet as well.
+    """
+
+    source: str
+    n_clusters: int
+    method: str = "mi-adm"
+    seed: int = 0
+    reading: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)
+    parquet: bool = False
+
+    def estimator(self) -> SampleClusterer:
+        """The method's estimator, with the parameters asked for."""
+        known = METHODS | BASELINES
+        if self.method not in known:
+            raise InputError(
+                f"method {self.method!r} is unknown; choose one of {', '.join(known)}."
+            )
+        made: SampleClusterer = getattr(infomeans, known[self.method].estimator)(self.n_clusters)
+        for name in self.params.keys() - made.get_params().keys():
+            accepted = ", ".join(sorted(made.get_params()))
+            raise InputError(f"{self.method} has no parameter {name!r}; it has {accepted}.")
+        return made.set_params(**self.params, random_state=self.seed)
+
+
+def cluster(
+    request: Request,
+    samples: Samples,
+    out: Path,
+    *,
+    device: str = "auto",
+    resume: bool = False,
+    overwrite: bool = False,
+    verbose: bool = False,
+) -> Run:
+    """Cluster samples and write the run folder.
+
+    Parameters
+    ----------
+    request : Request
+    samples : Samples
+        Opened as the request says. Their labels, if there are any, serve for scoring alone.
+    out : Path
+        The folder.
+    device : str
+    resume : bool
+        Go on with the run in the folder.
+    overwrite : bool
+        Replace the run in the folder.
+    verbose : bool
+        Show progress bars.
+    """
+    estimator = request.estimator().set_params(device=device, verbose=int(verbose))
+    estimator.check(samples.X)
+    run = (
+        _resumed(out, samples) if resume else create_run(out, request, samples, overwrite=overwrite)
+    )
+    if isinstance(estimator, DeepEstimator):
+        estimator.set_params(callbacks=[Recorder(run)], checkpoint=run.checkpoint)
+    seconds = sum(record["seconds"] for record in run.history)
+    began = time.perf_counter()
+    estimator.fit(samples.X)
+    seconds += time.perf_counter() - began
+    finish(run, estimator, samples, {"seconds": seconds}, parquet=request.parquet)
+    return run
+
+
+def finish(
+    run: Run,
+    estimator: SampleClusterer,
+    samples: Samples,
+    metrics: Mapping[str, Any],
+    *,
+    parquet: bool = False,
+) -> None:
+    """Write what a fitted estimator says of its samples, and itself."""
+    posteriors = predict_proba(estimator, samples.X)
+    labels = Labels.of(samples.ids, posteriors)
+    figures = {**_figures(posteriors), "epochs": len(estimator.history_), **metrics}
+    if samples.labels is not None:
+        figures |= scores(samples.labels, labels.clusters)
+        if hasattr(estimator, "initial_labels_"):
+            figures["start"] = scores(samples.labels, estimator.initial_labels_)
+    run.write_history(estimator.history_)
+    estimator.save(run.model, overwrite=True)
+    write_atomic(run.model / RECIPE, json.dumps(samples.recipe.to_json(), indent=2) + "\n")
+    run.write_results(labels, estimator.transform(samples.X), figures, parquet=parquet)
+
+
+def create_run(out: Path, request: Request, samples: Samples, *, overwrite: bool = False) -> Run:
+    """A new run folder that says what was asked for, of which data."""
+    config = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "seed": request.seed,
+        "arguments": asdict(request),
+        "data": describe(samples),
+    }
+    return Run.create(out, config, overwrite=overwrite)
+
+
+def _resumed(out: Path, samples: Samples) -> Run:
+    run = Run(out)
+    if run.config["data"]["fingerprint"] != samples.fingerprint:
+        raise InputError(
+            f"The data have changed since {out} was begun, so it cannot be resumed; start anew "
+            f"in another folder, or with --overwrite."
+        )
+    return run
+
+
+def predict_proba(model: SampleClusterer, X: Array, progress: Progress | None = None) -> Array:
+    """The posteriors of all samples, chunk by chunk."""
+    chunks = []
+    for first in range(0, len(X), CHUNK):
+        chunks.append(model.predict_proba(X[first : first + CHUNK]))
+        if progress:
+            progress(min(first + CHUNK, len(X)), len(X))
+    return np.concatenate(chunks)
+
+
+def predict(model: SampleClusterer, samples: Samples, progress: Progress | None = None) -> Labels:
+    """The clusters of new samples."""
+    return Labels.of(samples.ids, predict_proba(model, samples.X, progress))
+
+
+def read_recipe(path: Path, model: SampleClusterer) -> Recipe:
+    """How to read input for a model, from its folder or its run's.
+
+    A model that was saved from Python has seen arrays alone.
+    """
+    for folder in (path, path / "model"):
+        if (folder / RECIPE).exists():
+            return Recipe.from_json(json.loads((folder / RECIPE).read_text(encoding="utf-8")))
+    return ArrayRecipe(model._sample_shape)
+
+
+def versions() -> dict[str, str]:
+    """The versions that a run was made with."""
+    return {
+        "infomeans": infomeans.__version__,
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def describe(samples: Samples) -> dict[str, Any]:
+    """What a run's config says of its data."""
+    return {
+        "source": samples.source,
+        "n_samples": len(samples.X),
+        "sample_shape": list(samples.X.shape[1:]),
+        "fingerprint": samples.fingerprint,
+        "skipped": [list(entry) for entry in samples.skipped],
+        "ignored": [list(entry) for entry in samples.ignored],
+    }
+
+
+def _figures(posteriors: Array) -> dict[str, Any]:
+    p = torch.as_tensor(posteriors, dtype=torch.float64)
+    h_k, h_k_x = entropy(p.mean(dim=0)).item(), entropy(p).mean().item()
+    clusters = posteriors.argmax(axis=1)
+    return {
+        "mi": h_k - h_k_x,
+        "h_k": h_k,
+        "h_k_x": h_k_x,
+        "confidence": float(posteriors.max(axis=1).mean()),
+        "sizes": np.bincount(clusters, minlength=posteriors.shape[1]).tolist(),
+    }

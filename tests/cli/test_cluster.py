@@ -1,0 +1,262 @@
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from infomeans import load
+from infomeans.training import Trainer
+
+BIN = Path(sys.executable).parent
+QUICK = ["--pretrain-epochs", "2", "--epochs", "2", "--set", "warmup_epochs=1"]
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def labels(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_run_holds_everything(run, photos):
+    assert sorted(path.name for path in run.iterdir()) == [
+        "checkpoint.safetensors", "config.json", "embedding.npy", "history.jsonl",
+        "labels.csv", "metrics.json", "model",
+    ]  # fmt: skip
+    rows = labels(run / "labels.csv")
+    assert [row["id"] for row in rows] == sorted(
+        path.relative_to(photos).as_posix() for path in photos.rglob("*.png")
+    )
+    config = json.loads((run / "config.json").read_text())
+    assert config["seed"] == 0
+    assert set(config["versions"]) == {"infomeans", "torch", "numpy", "python"}
+    assert config["arguments"]["source"] == str(photos)
+    assert len(config["data"]["fingerprint"]) == 64
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert sum(metrics["sizes"]) == 120
+    assert 0 <= metrics["nmi"] <= 1
+    assert 0 <= metrics["start"]["acc"] <= 1
+    assert len((run / "history.jsonl").read_text().splitlines()) == metrics["epochs"]
+    model = load(run)
+    assert np.load(run / "embedding.npy").shape == (120, model.transform(np.zeros((1, 9, 8))).size)
+
+
+def test_labels_do_not_reach_the_fit(infomeans, run, photos, tmp_path):
+    infomeans("cluster", photos, "-k", 3, "--out", tmp_path / "run", *QUICK)
+    assert (tmp_path / "run" / "labels.csv").read_bytes() == (run / "labels.csv").read_bytes()
+    assert "acc" not in json.loads((tmp_path / "run" / "metrics.json").read_text())
+
+
+def test_a_column_of_labels_is_no_feature(infomeans, table, tmp_path):
+    out = tmp_path / "run"
+    shown = infomeans(
+        *("cluster", table, "-k", 4, "--labels", "kind", "--id-column", "name", "--out", out),
+        *QUICK,
+    ).output
+    assert "colour" in shown
+    assert labels(out / "labels.csv")[0]["id"] == "sample 0"
+    recipe = json.loads((out / "model" / "input.json").read_text())
+    assert recipe["columns"] == list("abcdef")
+
+
+@pytest.mark.parametrize("method", ["sr-kmeans", "depict", "mi-d", "dec", "dcn", "kmeans", "graph"])
+def test_every_method_goes_all_the_way(infomeans, method, table, tmp_path):
+    out = tmp_path / "run"
+    quick = [] if method in ("kmeans", "graph") else QUICK
+    options = ["--method", method, "--columns", "a,b", "--parquet", "--out", out]
+    infomeans("cluster", table, "-k", 4, *options, *quick)
+    assert (out / "labels.parquet").exists()
+    infomeans("predict", out, table, "--out", tmp_path / "new.csv")
+    new, old = labels(tmp_path / "new.csv"), labels(out / "labels.csv")
+    assert [row["cluster"] for row in new] == [row["cluster"] for row in old]
+    assert method in infomeans("show", out).output
+
+
+def test_the_default_folder_is_a_new_one(infomeans, table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("table-kmeans", "table-kmeans-2"):
+        infomeans("cluster", table, "-k", 2, "--method", "kmeans")
+        assert (tmp_path / name / "labels.csv").exists()
+
+
+class Broken(Trainer):
+    """Is interrupted after so many epochs."""
+
+    left = 3
+
+    def _save(self, phase, following):
+        super()._save(phase, following)
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def test_a_run_that_was_stopped_is_resumed(infomeans, run, photos, tmp_path, monkeypatch):
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        result = infomeans("cluster", photos, "-k", 3, "--out", out, *QUICK, code=130)
+    assert f"--resume --out {out}" in result.output
+    assert len((out / "history.jsonl").read_text().splitlines()) == 3
+    assert "Not complete" in infomeans("show", out).output
+    infomeans("cluster", "--resume", "--out", out)
+    assert (out / "labels.csv").read_bytes() == (run / "labels.csv").read_bytes()
+    assert "complete already" in infomeans("cluster", "--resume", "--out", out).output
+
+
+def test_resuming_holds_on_to_what_was_begun(infomeans, photos, table, tmp_path, monkeypatch):
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        infomeans("cluster", photos, "-k", 3, "--out", out, *QUICK, code=130)
+    before = contents(out)
+    for change in (["-k", 4], ["--seed", 1], ["--method", "dec"], [table]):
+        result = infomeans("cluster", *change, "--resume", "--out", out, code=2)
+        assert "was begun with" in result.output
+    assert contents(out) == before
+
+
+def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):
+    copy, out = tmp_path / "table.csv", tmp_path / "run"
+    copy.write_bytes(table.read_bytes())
+    with monkeypatch.context() as patch:
+        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        infomeans("cluster", copy, "-k", 3, "--out", out, *QUICK, code=130)
+    copy.write_text("\n".join(copy.read_text().splitlines()[:-1]))
+    assert "have changed" in infomeans("cluster", "--resume", "--out", out, code=2).output
+
+
+def test_a_killed_process_is_resumed(run, photos, tmp_path):
+    out = tmp_path / "run"
+    command = [BIN / "infomeans", "cluster"]
+    process = subprocess.Popen(
+        [*command, photos, "-k", "3", "--out", out, "--pretrain-epochs", "400"],
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    history = out / "history.jsonl"
+    patience = time.monotonic() + 60
+    while not (history.exists() and len(history.read_text().splitlines()) > 3):
+        assert time.monotonic() < patience
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    written = len(history.read_text().splitlines())
+    assert written < 400
+    assert not [p for p in out.rglob("*") if p.suffix == ".json" and not json.loads(p.read_text())]
+    process = subprocess.Popen(
+        [*command, "--resume", "--out", out],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    while len(history.read_text().splitlines()) <= written + 1:
+        assert time.monotonic() < patience
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert "--resume" in process.communicate()[1]
+    assert process.returncode == 130
+
+
+def test_an_existing_run_is_not_overwritten_unasked(infomeans, run, photos, tmp_path):
+    before = contents(run)
+    result = infomeans("cluster", photos, "-k", 3, "--out", run, *QUICK, code=2)
+    assert "--overwrite" in result.output
+    assert contents(run) == before
+    out = tmp_path / "run"
+    infomeans("cluster", photos, "-k", 3, "--method", "kmeans", "--out", out)
+    infomeans("cluster", photos, "-k", 2, "--method", "kmeans", "--out", out, "--overwrite")
+    assert load(out).n_clusters == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere", "-k", 3], "nowhere"),
+        (["PHOTOS"], "-k"),
+        (["PHOTOS", "-k", 121], "n_clusters=121"),
+        (["PHOTOS", "-k", 3, "--method", "magic"], "mi-adm"),
+        (["PHOTOS", "-k", 3, "--device", "abacus"], "abacus"),
+        (["PHOTOS", "-k", 3, "--set", "lambda=1"], "lambda"),
+        (["PHOTOS", "-k", 3, "--set", "lam"], "NAME=VALUE"),
+        (["PHOTOS", "-k", 3, "--set", "lam=-1"], "lam"),
+        (["PHOTOS", "-k", 3, "--method", "kmeans", "--epochs", 3], "epochs"),
+        (["PHOTOS", "-k", 3, "--image-size", 4], "8"),
+        (["PHOTOS", "-k", 3, "--labels", "nothing.csv"], "nothing.csv"),
+        (["TABLE", "-k", 3, "--columns", "a,colour"], "colour"),
+        (["TABLE", "-k", 3, "--resume"], "--out"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(
+    infomeans, arguments, message, photos, table, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    given = {"PHOTOS": photos, "TABLE": table}
+    result = infomeans("cluster", *(given.get(a, a) for a in arguments), code=2)
+    error = [line for line in result.stderr.splitlines() if line.startswith("Error:")]
+    assert len(error) == 1
+    assert message in error[0]
+    assert "Traceback" not in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_the_traceback(infomeans, tmp_path):
+    result = infomeans("cluster", tmp_path / "nowhere", "-k", 3, "--debug", code=1)
+    assert result.exc_info[0] is not SystemExit
+
+
+def test_unreadable_images_are_named_and_counted(infomeans, photos, tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    good = sorted(photos.rglob("*.png"))
+    for path in good[:30]:
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "cut.png").write_bytes(good[0].read_bytes()[:60])
+    (folder / "words.png").write_text("no picture")
+    options = ["-k", 2, "--method", "kmeans"]
+    shown = infomeans("cluster", folder, *options, "--out", tmp_path / "run").stderr
+    assert "2 unreadable images skipped" in shown
+    assert "cut.png" in shown
+    assert "words.png" in shown
+    assert len(labels(tmp_path / "run" / "labels.csv")) == 30
+    refused = infomeans("cluster", folder, *options, "--out", tmp_path / "b", "--strict", code=2)
+    assert "words.png" in refused.stderr
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_full_disk_leaves_what_was_there(run, photos, tmp_path):
+    """No file may grow beyond 1,000 bytes: what a full disk does, without filling one."""
+    code = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "from infomeans.cli import app\n"
+        "app(sys.argv[1:])"
+    )
+    out = tmp_path / "run"
+    result = subprocess.run(
+        [sys.executable, "-c", code, "predict", run, photos, "--out", tmp_path / "labels.csv"],
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1, result.stderr
+    assert "Error:" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert not out.exists()
+
+
+def test_no_permission_is_exit_code_1(infomeans, photos, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", "run")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    result = infomeans("cluster", photos, "-k", 2, "--out", tmp_path / "run", *QUICK, code=1)
+    assert "Permission denied" in result.stderr

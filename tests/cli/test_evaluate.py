@@ -1,0 +1,52 @@
+import json
+
+import numpy as np
+import pytest
+
+from infomeans.runs import Run
+
+
+def figures(shown):
+    lines = [line.split() for line in shown.splitlines()[:3]]
+    return {name: float(value) for name, value in lines}
+
+
+def test_folders_are_classes(infomeans, run):
+    shown = infomeans("evaluate", run, "--labels", "folder").output
+    metrics = json.loads((run / "metrics.json").read_text())
+    found = figures(shown)
+    assert found["accuracy"] == pytest.approx(metrics["acc"], abs=1e-4)
+    assert found["NMI"] == pytest.approx(metrics["nmi"], abs=1e-4)
+    assert "kind 2" in shown
+
+
+def test_a_file_of_labels_in_any_order(infomeans, run, tmp_path):
+    labels = Run(run).labels
+    rows = [f'"{i}",{c}' for i, c in zip(labels.ids, labels.clusters, strict=True)]
+    (tmp_path / "truth.csv").write_text("\n".join(["id,class", *reversed(rows)]))
+    shown = infomeans("evaluate", run, "--labels", tmp_path / "truth.csv").output
+    assert figures(shown) == {"accuracy": 1.0, "NMI": 1.0, "ARI": 1.0}
+
+
+def test_a_column_of_the_table(infomeans, table, tmp_path):
+    options = ["--method", "kmeans", "--columns", "a,b,c,d,e,f", "--out", tmp_path / "run"]
+    infomeans("cluster", table, "-k", 4, *options)
+    shown = infomeans("evaluate", tmp_path / "run", "--labels", "kind").output
+    assert figures(shown)["accuracy"] > 0.95
+
+
+def test_many_classes_are_summed_up(infomeans, tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "x.npy", rng.normal(size=(300, 3)))
+    np.save(tmp_path / "y.npy", rng.integers(0, 30, 300))
+    run = tmp_path / "run"
+    infomeans("cluster", tmp_path / "x.npy", "-k", 25, "--method", "kmeans", "--out", run)
+    shown = infomeans("evaluate", run, "--labels", tmp_path / "y.npy").output
+    assert "largest confusions" in shown
+
+
+def test_labels_that_do_not_fit_are_refused(infomeans, run, tmp_path):
+    np.save(tmp_path / "y.npy", np.zeros(7, dtype=int))
+    result = infomeans("evaluate", run, "--labels", tmp_path / "y.npy", code=2)
+    assert "7" in result.stderr
+    assert "120" in result.stderr

@@ -1,0 +1,86 @@
+import gzip
+
+import pytest
+
+from infomeans.data.delimited import read_delimited
+from infomeans.errors import InputError
+
+
+@pytest.fixture
+def parse(tmp_path):
+    def read(content, name="x.csv", text=()):
+        raw = content if isinstance(content, bytes) else content.encode()
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+        return read_delimited(path, text).to_pydict()
+
+    return read
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv.gz"])
+def test_the_delimiter_is_found(parse, delimiter, ending, name):
+    lines = [["a", "b c", "d"], ["1", "2.5", "x"], ["3", "-4e1", "y"]]
+    content = ending.join(delimiter.join(line) for line in lines) + ending
+    assert parse(content, name) == {"a": [1, 3], "b c": [2.5, -40.0], "d": ["x", "y"]}
+
+
+def test_a_delimiter_within_quotes_does_not_count(parse):
+    assert parse('"a;b;c",d\n1,2\n') == {"a;b;c": [1], "d": [2]}
+
+
+def test_quoted_values_may_hold_anything(parse):
+    table = parse("a,b\n" + '1,"x, ""y""\nz"\n' * 100_000)
+    assert table == {"a": [1] * 100_000, "b": ['x, "y"\nz'] * 100_000}
+
+
+def test_a_decimal_comma_is_understood_between_semicolons(parse):
+    assert parse("a;b\n1,5;2\n-0,25;3\n") == {"a": [1.5, -0.25], "b": [2, 3]}
+    assert parse("a;b\n1.5;2\n-0.25;3\n") == {"a": [1.5, -0.25], "b": [2, 3]}
+
+
+@pytest.mark.parametrize(
+    "raw", ["ü,b\n1,é\n".encode(), "\ufeffü,b\n1,é\n".encode(), "ü,b\n1,é\n".encode("latin-1")]
+)
+def test_encodings(parse, raw):
+    assert parse(raw) == {"ü": [1], "b": ["é"]}
+
+
+def test_names_lose_white_space_around_them(parse):
+    assert parse("\n a , b\n1, 2\n") == {"a": [1], "b": [2]}
+
+
+def test_a_header_of_numbers_is_no_header(parse):
+    assert parse("1,2.5\n3,4\n") == {"column 1": [1, 3], "column 2": [2.5, 4.0]}
+    assert parse("1,5;2\n3;4\n") == {"column 1": [1.5, 3.0], "column 2": [2, 4]}
+
+
+def test_columns_asked_for_as_text_keep_their_zeros(parse):
+    assert parse("id, n\n007,008\n", text={"id", "n"}) == {"id": ["007"], "n": ["008"]}
+
+
+def test_a_late_surprise_changes_the_whole_column(parse):
+    column = parse("a,b\n" + "1,2\n" * 200_000 + "x,2.5\n")
+    assert column["a"][0] == "1"
+    assert column["b"][-1] == 2.5
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "x.csv is empty"),
+        (" \n\n", "x.csv is empty"),
+        ("a,b\n1\n", "Expected 2 columns, got 1"),
+        ("a,b\n1,2,3\n", "Expected 2 columns, got 3"),
+    ],
+)
+def test_what_is_no_table_is_refused(parse, content, message):
+    with pytest.raises(InputError, match=message):
+        parse(content)
+
+
+def test_damaged_gzip_is_refused(tmp_path):
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 99)[:30])
+    with pytest.raises(InputError, match=r"x.csv.gz cannot be read: "):
+        read_delimited(tmp_path / "x.csv.gz", ())

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from infomeans import GraphBaseline, KMeansBaseline
+
+BASELINES = [KMeansBaseline, GraphBaseline]
+
+
+@parametrize_with_checks([KMeansBaseline(n_init=2, random_state=0), GraphBaseline()])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("cls", BASELINES)
+def test_images_and_vectors_are_clustered(cls, stripes, blobs):
+    for (X, classes), k in ((stripes, 3), (blobs, 4)):
+        model = cls(k, random_state=0).fit(X)
+        assert adjusted_rand_score(classes, model.labels_) > 0.95
+        assert np.array_equal(model.labels_, model.predict(X))
+        assert model.predict_proba(X).sum(axis=1) == pytest.approx(1)
+        assert model.cluster_centers_.shape == (k, X[0].size)
+
+
+def test_a_new_sample_joins_its_nearest_neighbour(blobs):
+    X, _ = blobs
+    model = GraphBaseline(4).fit(X[:150])
+    distances = ((X[150:, None] - X[None, :150]) ** 2).sum(axis=2)
+    assert np.array_equal(model.predict(X[150:]), model.labels_[distances.argmin(axis=1)])
+
+
+@pytest.mark.parametrize("cls", BASELINES)
+@pytest.mark.parametrize("n", [3, 20])
+def test_duplicates_give_no_nan(cls, n):
+    model = cls(3, random_state=0).fit(np.repeat([[0.0], [1.0], [2.0]], n // 3 + 1, axis=0))
+    assert np.isfinite(model.predict_proba([[0.0], [50.0]])).all()

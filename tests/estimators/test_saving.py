@@ -1,0 +1,179 @@
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from torch import nn
+
+import infomeans
+from infomeans import (
+    DCN,
+    DEC,
+    DEPICT,
+    MIADM,
+    MID,
+    Autoencoder,
+    GraphBaseline,
+    KMeansBaseline,
+    SRKMeans,
+)
+from infomeans.errors import InputError
+
+DEEP = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
+QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
+
+
+def saved(model, path):
+    model.save(path)
+    return infomeans.load(path)
+
+
+@pytest.mark.parametrize("cls", DEEP)
+@pytest.mark.parametrize("kind", ["images", "vectors", "embeddings"])
+def test_a_loaded_model_is_the_same_model(cls, kind, stripes, blobs, tmp_path):
+    X = stripes[0] if kind == "images" else blobs[0]
+    network = None if kind == "embeddings" else "auto"
+    model = cls(3, network=network, **QUICK).fit(X)
+    loaded = saved(model, tmp_path / "model")
+    assert type(loaded) is cls
+    assert loaded.get_params() == model.get_params()
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert np.array_equal(loaded.transform(X), model.transform(X))
+    for name in ("labels_", "initial_labels_", "cluster_centers_"):
+        assert np.array_equal(getattr(loaded, name), getattr(model, name))
+    assert loaded.history_ == model.history_
+
+
+@pytest.mark.parametrize("cls", [KMeansBaseline, GraphBaseline])
+def test_baselines_are_saved_too(cls, stripes, tmp_path):
+    images, _ = stripes
+    model = cls(3, random_state=0).fit(images)
+    loaded = saved(model, tmp_path / "model")
+    assert np.array_equal(loaded.predict_proba(images), model.predict_proba(images))
+
+
+def test_an_autoencoder_is_saved(stripes, tmp_path):
+    images, _ = stripes
+    model = Autoencoder(4, epochs=2, random_state=0).fit(images)
+    assert np.array_equal(
+        saved(model, tmp_path / "model").transform(images), model.transform(images)
+    )
+
+
+def test_a_given_autoencoder_needs_no_help_to_be_loaded(stripes, tmp_path):
+    images, _ = stripes
+    network = Autoencoder(4, epochs=2, random_state=0).fit(images).network_
+    model = MIADM(3, network=network, **QUICK).fit(images)
+    loaded = saved(model, tmp_path / "model")
+    assert np.array_equal(loaded.predict_proba(images), model.predict_proba(images))
+
+
+def test_a_network_of_the_users_own_is_asked_for(blobs, tmp_path):
+    X, _ = blobs
+    network = nn.Sequential(nn.Linear(6, 5), nn.Tanh())
+    model = MIADM(4, network=network, **QUICK).fit(X)
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="network="):
+        infomeans.load(tmp_path / "model")
+    loaded = infomeans.load(tmp_path / "model", network=nn.Sequential(nn.Linear(6, 5), nn.Tanh()))
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_clusterer_of_the_users_own_is_asked_for(blobs, tmp_path):
+    class Mine(MIADM):
+        pass
+
+    X, _ = blobs
+    model = Mine(4, **QUICK).fit(X)
+    model.save(tmp_path / "model")
+    with pytest.raises(InputError, match="estimator="):
+        infomeans.load(tmp_path / "model")
+    assert isinstance(infomeans.load(tmp_path / "model", estimator=Mine), Mine)
+
+
+def test_parameters_of_all_kinds_come_back(blobs, tmp_path):
+    X, classes = blobs
+    params = {"init": classes, "prior": (1, 1, 2, 2), "lam": np.float64(0.1), "epochs": np.int64(2)}
+    model = MIADM(4, **{**QUICK, **params}).fit(X)
+    loaded = saved(model, tmp_path / "model")
+    assert np.array_equal(loaded.init, classes)
+    assert loaded.prior == [1, 1, 2, 2]
+    assert loaded.lam == 0.1
+    assert np.array_equal(loaded.fit(X).labels_, model.labels_)
+
+
+def test_names_of_columns_come_back(blobs, tmp_path):
+    X = pd.DataFrame(blobs[0], columns=list("abcdef"))
+    loaded = saved(MIADM(4, **QUICK).fit(X), tmp_path / "model")
+    assert loaded.feature_names_in_.tolist() == list("abcdef")
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(X.rename(columns={"a": "z"}))
+
+
+def test_a_model_is_not_overwritten_unasked(blobs, tmp_path):
+    X, _ = blobs
+    first, second = (MIADM(k, **QUICK).fit(X) for k in (3, 4))
+    first.save(tmp_path / "model")
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        second.save(tmp_path / "model")
+    assert infomeans.load(tmp_path / "model").n_clusters == 3
+    second.save(tmp_path / "model", overwrite=True)
+    assert infomeans.load(tmp_path / "model").n_clusters == 4
+    assert len(list((tmp_path / "model").iterdir())) == 2
+
+
+def test_a_folder_that_is_no_model_is_never_overwritten(blobs, tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    model = MIADM(4, **QUICK).fit(blobs[0])
+    with pytest.raises(FileExistsError, match="not a model's"):
+        model.save(tmp_path, overwrite=True)
+
+
+def test_a_crash_while_saving_leaves_the_old_model(blobs, tmp_path, monkeypatch):
+    X, _ = blobs
+    first, second = (MIADM(k, **QUICK).fit(X) for k in (3, 4))
+    first.save(tmp_path / "model")
+    write = infomeans.estimators.saving.write_atomic
+
+    def crash(path, content):
+        if path.name == "model.json":
+            raise OSError("No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr("infomeans.estimators.saving.write_atomic", crash)
+    with pytest.raises(OSError, match="No space"):
+        second.save(tmp_path / "model", overwrite=True)
+    assert np.array_equal(infomeans.load(tmp_path / "model").labels_, first.labels_)
+
+
+def test_nothing_on_disk_is_pickled(blobs, tmp_path):
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    for file in (tmp_path / "model").iterdir():
+        with pytest.raises(Exception):  # noqa: B017, PT011
+            pickle.loads(file.read_bytes())  # noqa: S301
+
+
+def change(path, **changes):
+    description = json.loads((path / "model.json").read_text())
+    (path / "model.json").write_text(json.dumps({**description, **changes}))
+
+
+def test_a_newer_format_is_refused(blobs, tmp_path):
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    change(tmp_path / "model", format=99, infomeans="9.0")
+    with pytest.raises(InputError, match=r"format 99 by infomeans 9\.0.*newer"):
+        infomeans.load(tmp_path / "model")
+
+
+def test_what_is_no_model_is_refused(blobs, tmp_path):
+    with pytest.raises(InputError, match="not a saved model"):
+        infomeans.load(tmp_path)
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    (weights,) = (tmp_path / "model").glob("*.safetensors")
+    weights.write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="cannot be read"):
+        infomeans.load(tmp_path / "model")
+    (tmp_path / "model" / "model.json").write_text("[]")
+    with pytest.raises(InputError, match="not the description of a model"):
+        infomeans.load(tmp_path / "model")

@@ -1,0 +1,29 @@
+import os
+import stat
+
+import pytest
+
+from infomeans.files import write_atomic
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "labels.csv"
+    path.write_text("old")
+
+    def full(_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("infomeans.files.os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_atomic(path, "new")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["labels.csv"]
+
+
+def test_a_file_has_the_rights_the_user_asks_for(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_atomic(tmp_path / "a", b"x")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640

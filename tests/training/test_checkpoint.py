@@ -1,0 +1,109 @@
+import json
+import struct
+
+import numpy as np
+import pytest
+import torch
+
+from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
+from infomeans.training import Callback, Checkpoint
+
+LENGTHS = {"pretrain_epochs": 3, "warmup_epochs": 3, "epochs": 3}
+
+
+class Killed(Callback):
+    """Breaks the training off after an epoch, before its state is saved."""
+
+    def __init__(self, phase, epoch):
+        self.place = phase, epoch
+
+    def on_epoch(self, record):
+        if (record.phase, record.epoch) == self.place:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("cls", [MIADM, SRKMeans, DEPICT, MID, DEC, DCN])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.7, 1.0])
+def test_a_broken_training_ends_as_an_unbroken_one(cls, share, stripes, tmp_path):
+    images, _ = stripes
+    whole = cls(3, random_state=0, **LENGTHS).fit(images)
+    last = whole.history_[round(share * (len(whole.history_) - 1))]
+    model = cls(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state")
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callbacks=[Killed(last["phase"], last["epoch"])]).fit(images)
+    model.set_params(callbacks=None).fit(images)
+    assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
+    assert np.array_equal(model.initial_labels_, whole.initial_labels_)
+    untimed = [[{**h, "seconds": 0} for h in m.history_] for m in (model, whole)]
+    assert untimed[0] == untimed[1]
+
+
+def test_epochs_that_are_done_are_not_done_again(stripes, tmp_path):
+    seen = []
+
+    class Seeing(Callback):
+        def on_epoch(self, record):
+            seen.append((record.phase, record.epoch))
+
+    images, _ = stripes
+    model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state")
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callbacks=[Killed("pretrain", 2)]).fit(images)
+    model.set_params(callbacks=[Seeing()]).fit(images)
+    assert seen[0] == ("pretrain", 2)
+
+
+def test_a_seed_drawn_from_the_system_is_kept(stripes, tmp_path):
+    images, _ = stripes
+    model = MIADM(3, **LENGTHS, checkpoint=tmp_path / "state")
+    first = model.fit(images).predict_proba(images)
+    assert np.array_equal(model.fit(images).predict_proba(images), first)
+
+
+def test_the_best_state_of_pretraining_survives(stripes, tmp_path):
+    images, _ = stripes
+    settings = {"preset": "paper", "epochs": 4, "random_state": 0}
+    whole = Autoencoder(4, **settings).fit(images)
+    model = Autoencoder(4, **settings, checkpoint=tmp_path / "state")
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callbacks=[Killed("pretrain", 3)]).fit(images)
+    model.set_params(callbacks=None).fit(images)
+    assert np.array_equal(model.transform(images), whole.transform(images))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"n_clusters": 4}, "n_clusters is 3, not 4"), ({"random_state": 1}, "random_state")],
+)
+def test_another_training_is_refused(change, message, stripes, tmp_path):
+    images, _ = stripes
+    model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state").fit(images)
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**change).fit(images)
+
+
+def test_other_data_are_refused(stripes, tmp_path):
+    images, _ = stripes
+    model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state").fit(images)
+    with pytest.raises(ValueError, match="its data is"):
+        model.fit(images + 1)
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    path = tmp_path / "state"
+    Checkpoint(path, {}).save({"a": torch.ones(3)})
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(ValueError, match="cannot be read"):
+        Checkpoint(path, {}).load()
+
+
+def test_the_file_holds_numbers_and_json_alone(tmp_path):
+    path = tmp_path / "state"
+    Checkpoint(path, {"n": 1}).save({"a": torch.ones(3), 0: [1.5, None, "text"]})
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    json.loads(header["__metadata__"]["infomeans"])
+    state = Checkpoint(path, {"n": 1}).load()
+    assert torch.equal(state["a"], torch.ones(3))
+    assert state[0] == [1.5, None, "text"]
