@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import time
 from collections.abc import Callable, Mapping
@@ -17,11 +16,10 @@ import torch
 import infomeans
 from infomeans._typing import Array
 from infomeans.data import Samples
-from infomeans.data.recipes import ArrayRecipe, Recipe
+from infomeans.data.recipes import write_recipe
 from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.deep import DeepEstimator
-from infomeans.files import write_atomic
 from infomeans.functional import entropy
 from infomeans.methods import BASELINES, METHODS
 from infomeans.metrics import scores
@@ -29,7 +27,6 @@ from infomeans.runs import Labels, Run
 from infomeans.training import Callback, Record
 
 CHUNK = 8192
-RECIPE = "input.json"
 
 Progress = Callable[[int, int], None]
 
@@ -149,7 +146,7 @@ def finish(
             figures["start"] = scores(samples.labels, estimator.initial_labels_)
     run.write_history(estimator.history_)
     estimator.save(run.model, overwrite=True)
-    write_atomic(run.model / RECIPE, json.dumps(samples.recipe.to_json(), indent=2) + "\n")
+    write_recipe(samples.recipe, run.model)
     run.write_results(labels, estimator.transform(samples.X), figures, parquet=parquet)
 
 
@@ -188,17 +185,6 @@ def predict_proba(model: SampleClusterer, X: Array, progress: Progress | None = 
 def predict(model: SampleClusterer, samples: Samples, progress: Progress | None = None) -> Labels:
     """The clusters of new samples."""
     return Labels.of(samples.ids, predict_proba(model, samples.X, progress))
-
-
-def read_recipe(path: Path, model: SampleClusterer) -> Recipe:
-    """How to read input for a model, from its folder or its run's.
-
-    A model that was saved from Python has seen arrays alone.
-    """
-    for folder in (path, path / "model"):
-        if (folder / RECIPE).exists():
-            return Recipe.from_json(json.loads((folder / RECIPE).read_text(encoding="utf-8")))
-    return ArrayRecipe(model._sample_shape)
 
 
 def versions() -> dict[str, str]:

@@ -3,9 +3,11 @@ import io
 
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
 from PIL import Image
 
-from infomeans import load
+from infomeans import data, load
+from infomeans.errors import InputError
 
 
 def test_the_training_images_keep_their_clusters(infomeans, run, photos):
@@ -72,3 +74,13 @@ def test_a_model_saved_from_python_predicts(infomeans, run, tmp_path):
     load(run).save(tmp_path / "model")
     np.save(tmp_path / "x.npy", np.zeros((2, 9, 8)))
     assert len(infomeans("predict", tmp_path / "model", tmp_path / "x.npy").stdout.split()) == 3
+
+
+def test_input_is_read_from_python_as_the_run_read_it(run, photos, tmp_path):
+    Image.open(next(photos.rglob("*.png"))).resize((40, 30)).convert("RGB").save(tmp_path / "n.jpg")
+    assert data.open(tmp_path / "n.jpg", like=run).X.shape == (1, 9, 8)
+    load(run).save(tmp_path / "model")
+    with pytest.raises(InputError, match="an array"):
+        data.open(tmp_path / "n.jpg", like=tmp_path / "model")
+    with pytest.raises(InputError, match="not a saved model or a run"):
+        data.open(tmp_path / "n.jpg", like=photos)

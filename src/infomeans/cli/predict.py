@@ -35,9 +35,7 @@ def predict(
         from infomeans.estimators import load_model
 
     model = load_model(run)
-    samples = read(
-        source, like=jobs.read_recipe(run, model), id_column=id_column, key=key, strict=strict
-    )
+    samples = read(source, like=run, id_column=id_column, key=key, strict=strict)
     model.set_params(device=device)
     with progress("predicting") as bar:
         labels = jobs.predict(model, samples, bar)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -11,7 +12,13 @@ from infomeans.data.benchmarks import BENCHMARKS, benchmark
 from infomeans.data.containers import Arrays, is_sample_array
 from infomeans.data.images import Images, Progress, read_images
 from infomeans.data.labels import find_labels, is_column
-from infomeans.data.recipes import ArrayRecipe, ImageRecipe, Recipe, TableRecipe
+from infomeans.data.recipes import (
+    ArrayRecipe,
+    ImageRecipe,
+    Recipe,
+    TableRecipe,
+    read_recipe,
+)
 from infomeans.data.samples import Samples, row_numbers
 from infomeans.data.sources import locate
 from infomeans.data.tables import Table, read_table
@@ -39,7 +46,7 @@ def open(  # noqa: A001
     key: str | None = None,
     impute: Literal["median"] | None = None,
     labels: str | None = None,
-    like: Recipe | None = None,
+    like: Recipe | str | PathLike[str] | None = None,
     strict: bool = False,
     data_dir: str | Path | None = None,
     progress: Progress | None = None,
@@ -65,8 +72,9 @@ def open(  # noqa: A001
     labels : str, optional
         Where labels are: "folder", a file, or a column or array of the source. They are never
         features.
-    like : Recipe, optional
-        Read the input as other input was, so that a model fitted on that can be applied.
+    like : Recipe or path, optional
+        Read the input as other input was, so that a model fitted on that can be applied: the
+        recipe of those samples, or the folder of the model or its run.
     strict : bool
         Whether an image that cannot be read is an error. Otherwise it is skipped and listed.
     data_dir : path, optional
@@ -80,6 +88,7 @@ def open(  # noqa: A001
         If the input cannot be used; the message says why in one line.
     """
     columns = columns or None
+    like = read_recipe(Path(like)) if isinstance(like, str | PathLike) else like
     options = {"image_size": image_size, "columns": columns, "impute": impute}
     if labels is None:
         options |= {"id_column": id_column, "key": key}

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal
+
+from infomeans.errors import InputError
+from infomeans.files import write_atomic
+
+FILE, MODEL = "input.json", "model.json"
 
 Kind = Literal["images", "table", "array"]
 Depth = Literal["uint8", "uint16", "float32"]
@@ -35,6 +42,30 @@ class Recipe(ABC):
             if name != "kind"
         }
         return _RECIPES[plain["kind"]](**fields)
+
+
+def write_recipe(recipe: Recipe, folder: Path) -> None:
+    """Put a recipe beside the model that it is for."""
+    write_atomic(folder / FILE, json.dumps(recipe.to_json(), indent=2) + "\n")
+
+
+def read_recipe(path: Path) -> Recipe:
+    """How to read input for a model, from the folder of the model or of its run.
+
+    A model that was saved from Python has seen arrays alone, of which its description knows the
+    shape.
+    """
+    for folder in (path, path / "model"):
+        if (folder / FILE).exists():
+            return Recipe.from_json(_json(folder / FILE))
+        if (folder / MODEL).exists():
+            return ArrayRecipe(tuple(_json(folder / MODEL)["fitted"]["_sample_shape"]))
+    raise InputError(f"{path} is not a saved model or a run: it holds no {MODEL}.")
+
+
+def _json(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
 
 
 @dataclass(frozen=True)
