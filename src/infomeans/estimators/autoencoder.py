@@ -24,14 +24,14 @@ class Autoencoder(DeepEstimator):
     Its `network_` can be handed to several clusterers, which then need no pretraining of their
     own: `MIADM(network=autoencoder.network_, pretrain_epochs=0)`.
 
+    Beyond the parameters of `DeepClusterer` it has these.
+
     Parameters
     ----------
     n_features : int
         Length of the embedding, for `network="auto"`.
     epochs : int, optional
         By default fewer, the more samples there are.
-
-    The others are those of `DeepClusterer`.
 
     Attributes
     ----------

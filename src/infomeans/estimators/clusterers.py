@@ -16,6 +16,8 @@ from infomeans.estimators.deep import DeepClusterer
 class MIADM(DeepClusterer):
     """Mutual information maximised by an alternating direction method.
 
+    Beyond the parameters of `DeepClusterer` it has these.
+
     Parameters
     ----------
     lam : float
@@ -24,8 +26,6 @@ class MIADM(DeepClusterer):
         The targets in the paper's closed form, or as the exact minimiser.
     prior : sequence of n_clusters positive numbers, optional
         Wanted shares of the clusters, in any order; equal if not given.
-
-    The others are those of `DeepClusterer`.
     """
 
     lam: float = 0.0
@@ -45,12 +45,14 @@ class MIADM(DeepClusterer):
 class SRKMeans(DeepClusterer):
     """Soft and regularised K-means, the generative face of MI-ADM.
 
+    A network of your own needs a bounded embedding.
+
+    Beyond the parameters of `DeepClusterer` it has these.
+
     Parameters
     ----------
     lam : float
         Regularisation; the softmin's temperature is `lam * n_clusters`.
-
-    The others are those of `DeepClusterer`. A network of your own needs a bounded embedding.
     """
 
     lam: float = 1e-4
@@ -66,6 +68,8 @@ class SRKMeans(DeepClusterer):
 class DEPICT(DeepClusterer):
     """Relative entropy to targets, with balanced clusters.
 
+    Beyond the parameters of `DeepClusterer` it has these.
+
     Parameters
     ----------
     gamma : float
@@ -75,8 +79,6 @@ class DEPICT(DeepClusterer):
         or the exact minimiser of their printed objective.
     prior : sequence of n_clusters positive numbers, optional
         Wanted shares of the clusters, in any order; equal if not given.
-
-    The others are those of `DeepClusterer`.
     """
 
     gamma: float = 1.0
@@ -96,12 +98,12 @@ class DEPICT(DeepClusterer):
 class MID(DeepClusterer):
     """Mutual information maximised directly, by gradient steps.
 
+    Beyond the parameters of `DeepClusterer` it has these.
+
     Parameters
     ----------
     prior : sequence of n_clusters positive numbers, optional
         Wanted shares of the clusters, in any order; equal if not given.
-
-    The others are those of `DeepClusterer`.
     """
 
     prior: Sequence[float] | None = None
@@ -117,12 +119,12 @@ class MID(DeepClusterer):
 class DEC(DeepClusterer):
     """Student's t posteriors sharpened towards targets of their own.
 
+    Beyond the parameters of `DeepClusterer` it has these.
+
     Parameters
     ----------
     reconstruction : bool
         Drop the decoder (DEC) or keep it (IDEC).
-
-    The others are those of `DeepClusterer`.
     """
 
     reconstruction: bool = False
@@ -138,12 +140,12 @@ class DEC(DeepClusterer):
 class DCN(DeepClusterer):
     """Hard K-means on the embedding, with centroids that follow every batch.
 
+    Beyond the parameters of `DeepClusterer` it has these.
+
     Parameters
     ----------
     lam : float
         Weight of the distance to the centroids.
-
-    The others are those of `DeepClusterer`.
     """
 
     lam: float = 1.0
