@@ -24,7 +24,7 @@ class Autoencoder(DeepEstimator):
     Its `network_` can be handed to several clusterers, which then need no pretraining of their
     own: `MIADM(network=autoencoder.network_, pretrain_epochs=0)`.
 
-    Beyond the parameters of `DeepClusterer` it has these.
+    The parameters not listed here are those of `DeepClusterer`.
 
     Parameters
     ----------
