@@ -54,6 +54,10 @@ def cluster(
     pretrain_epochs: Annotated[
         int | None, typer.Option(min=0, help="Epochs of the auto-encoder alone.")
     ] = None,
+    augment: Annotated[
+        bool,
+        typer.Option("--augment", help="Train on images turned, scaled and shifted a little."),
+    ] = False,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method's own."),
@@ -122,7 +126,9 @@ def cluster(
         "method": method,
         "seed": seed,
         "reading": {name: value for name, value in reading.items() if value},
-        "params": _params(settings, epochs=epochs, pretrain_epochs=pretrain_epochs),
+        "params": _params(
+            settings, epochs=epochs, pretrain_epochs=pretrain_epochs, augment=augment or None
+        ),
         "parquet": parquet,
     }
     if resume:

@@ -36,6 +36,7 @@ from infomeans.training import (
     Trainer,
     isolated,
     make_fabric,
+    random_affine,
     resolve_settings,
 )
 
@@ -62,6 +63,7 @@ class DeepEstimator(SampleEstimator):
     batch_size: int | None = None
     learning_rate: float | None = None
     preset: Literal["fast", "paper"] = "fast"
+    augment: bool = False
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     callbacks: Sequence[Callback] | None = None
     checkpoint: str | PathLike[str] | None = None
@@ -72,10 +74,17 @@ class DeepEstimator(SampleEstimator):
         "batch_size": [POSITIVE_INT, None],
         "learning_rate": [POSITIVE, None],
         "preset": [StrOptions({"fast", "paper"})],
+        "augment": ["boolean"],
         "precision": [StrOptions({"32-true", "bf16-mixed", "16-mixed"})],
         "callbacks": [list, tuple, None],
         "checkpoint": [str, PathLike, None],
     }
+
+    def _read(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        samples = super()._read(X, reset=reset)
+        if self.augment and samples.ndim == 2:
+            raise ValueError("augment=True needs images, but X holds vectors.")
+        return samples
 
     def _scaling(self, X: NDArray[Any]) -> Scaling:
         if self.network is None and X.ndim == 2:
@@ -111,6 +120,7 @@ class DeepEstimator(SampleEstimator):
                     network,
                     settings,
                     seed=seed,
+                    augment=random_affine if self.augment else None,
                     callbacks=callbacks,
                     checkpoint=self._checkpoint(samples),
                 )
@@ -159,6 +169,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     preset : {"fast", "paper"}
         Settings of the optimisation for a CPU with few cores, or the paper's own, which take
         hours.
+    augment : bool
+        Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
+        at random. It assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str

@@ -41,17 +41,22 @@ class Batch:
     x : (n, ...) tensor
     q : (n, K) tensor or None
         The targets of these samples; None for a method that has no targets.
+    seen : (n, ...) tensor
+        What the noisy pass sees: the samples, or augmented copies of them.
     """
 
-    def __init__(self, network: Network, x: Tensor, q: Tensor | None = None) -> None:
+    def __init__(
+        self, network: Network, x: Tensor, q: Tensor | None = None, seen: Tensor | None = None
+    ) -> None:
         self.network = network
         self.x = x
         self.q = q
+        self.seen = x if seen is None else seen
 
     @cached_property
     def noisy(self) -> Tensor:
         """The noisy embedding, which the losses act on."""
-        return self.network.noisy(self.x)
+        return self.network.noisy(self.seen)
 
     @cached_property
     def clean(self) -> Tensor:
@@ -62,7 +67,7 @@ class Batch:
     @cached_property
     def reconstruction(self) -> Tensor:
         """The reconstruction loss R."""
-        return self.network.reconstruction(self.x, self.noisy)
+        return self.network.reconstruction(self.seen, self.noisy)
 
 
 class Embedded:

@@ -1,5 +1,6 @@
 """The training loop, its settings, its history and those who look on."""
 
+from infomeans.training.augmentation import random_affine
 from infomeans.training.callbacks import Callback, ProgressBars
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.devices import make_fabric
@@ -17,6 +18,7 @@ __all__ = [
     "Trainer",
     "isolated",
     "make_fabric",
+    "random_affine",
     "resolve_settings",
     "seed_for",
 ]

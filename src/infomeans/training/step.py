@@ -1,9 +1,13 @@
 """One forward from a batch to its loss."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
 from infomeans.methods.base import Batch, Method, Network, Statistics
+
+Augment = Callable[[Tensor], Tensor]
 
 
 class TrainingStep(nn.Module):
@@ -14,16 +18,21 @@ class TrainingStep(nn.Module):
     network : Network
     method : Method or None
         None trains the reconstruction alone.
+    augment : callable, optional
+        Changes the samples that the noisy pass sees.
     """
 
-    def __init__(self, network: Network, method: Method | None = None) -> None:
+    def __init__(
+        self, network: Network, method: Method | None = None, augment: Augment | None = None
+    ) -> None:
         super().__init__()
         self.network = network
         self.method = method
+        self.augment = augment
 
     def forward(self, x: Tensor, q: Tensor | None) -> tuple[Statistics, Statistics]:
         """The named terms of the loss, and what the method counts in the batch."""
-        batch = Batch(self.network, x, q)
+        batch = Batch(self.network, x, q, self.augment(x) if self.augment else None)
         if self.method is None:
             return {"reconstruction": batch.reconstruction}, {}
         terms = self.method.loss(batch)

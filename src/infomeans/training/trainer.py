@@ -22,7 +22,7 @@ from infomeans.training.checkpoint import Checkpoint, restore_optimizer
 from infomeans.training.history import Record, measure
 from infomeans.training.reproducible import seed_for
 from infomeans.training.settings import Settings
-from infomeans.training.step import TrainingStep
+from infomeans.training.step import Augment, TrainingStep
 
 PHASES = ("pretrain", "warm-up", "alternate")
 EMBED_BATCH = 1024
@@ -41,6 +41,8 @@ class Trainer:
         Trained in place.
     settings : Settings
     seed : int
+    augment : callable, optional
+        Changes the samples that the noisy pass sees.
     callbacks : sequence of Callback
     checkpoint : Checkpoint, optional
         Where the state is kept after every epoch. If it holds one already, training goes on from
@@ -58,6 +60,7 @@ class Trainer:
         settings: Settings,
         *,
         seed: int,
+        augment: Augment | None = None,
         callbacks: Sequence[Callback] = (),
         checkpoint: Checkpoint | None = None,
     ) -> None:
@@ -65,6 +68,7 @@ class Trainer:
         self.network = network
         self.settings = settings
         self.seed = seed
+        self.augment = augment
         self.callbacks = callbacks
         self.checkpoint = checkpoint
         self.history: list[Record] = []
@@ -83,7 +87,7 @@ class Trainer:
         if not self.network.reconstructs or epochs == 0:
             return
         x, held_out = self._hold_out(x)
-        loop = _Loop(self, TrainingStep(self.network), epochs * self._steps(x))
+        loop = _Loop(self, self._step(), epochs * self._steps(x))
         best, module = _Best(self.settings.pretrain_patience), cast(nn.Module, self.network)
         phase = _Phase("pretrain", epochs, loop, best)
 
@@ -137,7 +141,7 @@ class Trainer:
 
     def _warm_up(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Train against the hard initial clusters until the agreement with them stops rising."""
-        loop = _Loop(self, TrainingStep(self.network, method))
+        loop = _Loop(self, self._step(method))
         best = _Best(self.settings.warmup_patience)
         phase = _Phase("warm-up", self.settings.warmup_epochs, loop, best, method, data, initial)
 
@@ -154,7 +158,7 @@ class Trainer:
     def _alternate(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Alternate targets and training until the targets stop changing."""
         epochs = self.settings.epochs
-        loop = _Loop(self, TrainingStep(self.network, method), epochs * self._steps(x))
+        loop = _Loop(self, self._step(method), epochs * self._steps(x))
         phase = _Phase("alternate", epochs, loop, None, method, data, initial)
         method.refresh(data)
 
@@ -219,6 +223,9 @@ class Trainer:
                     "history": [record.as_dict() for record in self.history],
                 }
             )
+
+    def _step(self, method: Method | None = None) -> TrainingStep:
+        return TrainingStep(self.network, method, self.augment)
 
     def _steps(self, x: Tensor) -> int:
         return -(-len(x) // self.settings.batch_size)

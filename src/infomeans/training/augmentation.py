@@ -1,0 +1,39 @@
+"""Small random changes of images that leave them what they are."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+DEGREES = 10.0
+SCALE = 0.1
+SHEAR = 0.1
+SHIFT = 0.06
+
+
+def random_affine(x: Tensor) -> Tensor:
+    """Turn, scale, shear and shift every image by its own small random amounts.
+
+    Up to 10 degrees, a tenth of the size, a tenth of the height and 6 % of the width. Pixels that
+    come in from outside repeat the border.
+
+    Parameters
+    ----------
+    x : (n, c, h, w) tensor
+    """
+    turn = _uniform(x, math.radians(DEGREES))
+    grow, lean = 1 + _uniform(x, SCALE), _uniform(x, SHEAR)
+    # A grid runs from -1 to 1, so that the width is 2.
+    right, down = _uniform(x, 2 * SHIFT), _uniform(x, 2 * SHIFT)
+    cos, sin = grow * turn.cos(), grow * turn.sin()
+    rows = (torch.stack([cos, lean * cos - sin, right]), torch.stack([sin, lean * sin + cos, down]))
+    maps = torch.stack(rows).permute(2, 0, 1)
+    grid = F.affine_grid(maps, list(x.shape), align_corners=False)
+    moved = F.grid_sample(x, grid, padding_mode="border", align_corners=False)
+    return moved.contiguous(memory_format=torch.channels_last)
+
+
+def _uniform(x: Tensor, most: float) -> Tensor:
+    """One number between -most and most for every image."""
+    return (2 * torch.rand(len(x), device=x.device, dtype=x.dtype) - 1) * most

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+import torch
+
+from infomeans import MIADM
+from infomeans.training import random_affine
+
+
+@pytest.fixture
+def squares():
+    """A bright square on a dark ground, in 200 copies."""
+    x = -torch.ones(200, 1, 28, 28)
+    x[:, :, 10:18, 10:18] = 1
+    return x
+
+
+def test_every_image_is_changed_in_its_own_way(squares):
+    moved = random_affine(squares)
+    assert moved.shape == squares.shape
+    assert len(torch.unique(moved.flatten(1), dim=0)) == 200
+
+
+def test_changes_are_small_and_go_both_ways(squares):
+    moved = (random_affine(squares) + 1) / 2
+    mass = moved.sum(dim=(1, 2, 3))
+    rows = torch.arange(28.0)
+    down = (moved.sum(dim=(1, 3)) @ rows) / mass - 13.5
+    right = (moved.sum(dim=(1, 2)) @ rows) / mass - 13.5
+    for shift in (down, right):
+        assert shift.abs().max() < 0.06 * 28 * 1.3
+        assert abs(shift.mean()) < 0.3
+        assert shift.std() > 0.5
+    assert (mass / 64).min() > 0.75
+    assert (mass / 64).max() < 1.3
+
+
+def test_the_background_stays_the_background():
+    x = -torch.ones(20, 3, 17, 12)
+    torch.testing.assert_close(random_affine(x), x)
+
+
+def test_a_fit_sees_augmented_images_and_the_seed_decides(stripes):
+    images, _ = stripes
+    settings = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
+    one, two = (MIADM(3, augment=True, **settings).fit(images) for _ in range(2))
+    plain = MIADM(3, **settings).fit(images)
+    assert np.array_equal(one.predict_proba(images), two.predict_proba(images))
+    assert not np.array_equal(one.predict_proba(images), plain.predict_proba(images))
+
+
+def test_vectors_are_refused(blobs):
+    with pytest.raises(ValueError, match="augment=True needs images"):
+        MIADM(3, augment=True).fit(blobs[0])
