@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from infomeans.cli import benchmark
 from infomeans.cli.cluster import cluster
 from infomeans.cli.demo import demo
 from infomeans.cli.evaluate import evaluate
@@ -21,6 +22,8 @@ app = typer.Typer(
 )
 for function in (demo, cluster, predict, evaluate, show, export, methods):
     command(app)(function)
+
+app.add_typer(benchmark.app, name="benchmark")
 
 
 def _version(wanted: bool) -> None:

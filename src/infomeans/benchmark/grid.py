@@ -1,0 +1,310 @@
+"""Every method on every data set, over several seeds; one line of JSON for each run."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.cluster import KMeans
+
+import infomeans
+from infomeans._typing import IntArray
+from infomeans.benchmark import tables
+from infomeans.data import Samples, benchmark
+from infomeans.errors import InputError
+from infomeans.estimators import Autoencoder, load_model
+from infomeans.estimators.saving import plain_params
+from infomeans.files import write_atomic
+from infomeans.graph import agglomerate
+from infomeans.jobs import versions
+from infomeans.methods import METHODS
+from infomeans.metrics import scores
+from infomeans.training import resolve_settings
+
+ORDER = ("usps", "frgc", "cmu-pie", "mnist-test", "ytf", "mnist-full")
+BASELINES = ("kmeans", "autoencoder+kmeans", "graph", "graph-embedding")
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "mi-adm-exact": ("mi-adm", {"targets": "exact"}),
+    "depict-printed": ("depict", {"targets": "closed"}),
+    "depict-exact": ("depict", {"targets": "exact"}),
+    "idec": ("dec", {"reconstruction": True}),
+}
+"""Methods with other than their default parameters, by a name of their own."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run.
+
+    Attributes
+    ----------
+    dataset, method : str
+    seed : int
+    augment : bool
+    params : dict
+        Parameters of the estimator beyond its defaults.
+    """
+
+    dataset: str
+    method: str
+    seed: int
+    augment: bool = False
+    params: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str, int, bool]:
+        """What tells runs apart."""
+        return self.dataset, self.method, self.seed, self.augment
+
+
+class Results:
+    """A file with one line of JSON for each run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All runs so far."""
+        if not self.path.exists():
+            return []
+        return [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]
+
+    def done(self) -> set[tuple[str, str, int, bool]]:
+        """Which runs are done."""
+        return {(r["dataset"], r["method"], r["seed"], r["augment"]) for r in self.rows()}
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Add a run; the line is written at once, so that no half of it is left."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def plan(
+    datasets: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+    seeds: Sequence[int] = (0, 1, 2),
+    *,
+    augment: bool = False,
+    data_dir: str | Path | None = None,
+) -> list[Job]:
+    """The runs that are asked for, the cheapest data sets first.
+
+    Without names these are the paper's data sets, as far as their files are there, and all
+    methods and baselines; with augmentation only what trains a network.
+    """
+    known = [*METHODS, *BASELINES, *VARIANTS]
+    chosen = methods or [name for name in [*METHODS, *BASELINES] if not augment or name in METHODS]
+    for name in chosen:
+        if name not in known:
+            raise InputError(f"method {name!r} is unknown; choose from {', '.join(known)}.")
+    return [
+        Job(dataset, method, seed, augment)
+        for dataset in datasets or [name for name in ORDER if _is_there(name, data_dir)]
+        for seed in seeds
+        for method in chosen
+    ]
+
+
+def _is_there(dataset: str, data_dir: str | Path | None) -> bool:
+    try:
+        benchmark(dataset, data_dir)
+    except InputError:
+        return False
+    return True
+
+
+def render(results: Results, out: Path) -> str:
+    """Write the tables as Markdown and LaTeX; returns the Markdown."""
+    text = ""
+    for augment in (False, True):
+        cells = tables.collect(results.rows(), augment=augment)
+        if cells:
+            name = "results-augmented" if augment else "results"
+            write_atomic(out / f"{name}.md", tables.markdown(cells))
+            write_atomic(out / f"{name}.tex", tables.latex(cells))
+            text += tables.markdown(cells) + "\n"
+    return text
+
+
+def run_grid(
+    jobs: Iterable[Job],
+    results: Results,
+    *,
+    data_dir: str | Path | None,
+    cache: Path,
+    announce: Callable[[str], None],
+) -> None:
+    """Run what is not done yet, one process for each run, and write a line for each.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+    results : Results
+    data_dir : path, optional
+        The folder of the data sets.
+    cache : Path
+        Keeps the pretrained auto-encoders, and the state of a run that is broken off.
+    announce : callable
+        Told what is about to happen, and what came out.
+    """
+    for job in jobs:
+        if job.key in results.done():
+            continue
+        announce(f"{job.dataset}  {job.method}  seed {job.seed}" + "  augmented" * job.augment)
+        # A process of its own, so that its peak of memory is its own.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            row = pool.submit(run_job, job, data_dir, cache, torch.get_num_threads()).result()
+        results.append(row)
+        announce(
+            f"    ACC {row['acc']:.4f}  NMI {row['nmi']:.4f}  in {row['seconds']:.0f} s, "
+            f"pretraining {row['pretrain_seconds']:.0f} s"
+        )
+
+
+def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) -> dict[str, Any]:
+    """One run: its scores, its cost, and what it takes to do it again."""
+    torch.set_flush_denormal(True)
+    torch.set_num_threads(threads)
+    load1 = os.getloadavg()[0]
+    samples = benchmark(job.dataset, data_dir)
+    classes = samples.labels
+    assert classes is not None
+    n_clusters = len(set(classes))
+    needs_embedding = job.method not in ("kmeans", "graph")
+    encoder = pretrained(job, samples, n_clusters, cache) if needs_embedding else None
+    began = time.perf_counter()
+    found = _clusters(job, samples, n_clusters, encoder, cache)
+    return {
+        **{name: value for name, value in asdict(job).items() if name != "params"},
+        **scores(classes, found.labels),
+        **found.more(classes),
+        "seconds": time.perf_counter() - began,
+        "pretrain_seconds": sum(r["seconds"] for r in encoder.history_) if encoder else 0.0,
+        "peak_mb": _peak_mb(),
+        "load1": round(load1, 2),
+        "threads": threads,
+        "commit": _commit(),
+        "settings": {
+            "params": job.params,
+            "pretraining": plain_params(encoder) if encoder else None,
+            "estimator": found.params,
+        },
+        "versions": {**versions(), "machine": platform.machine(), "cpu": _cpu()},
+    }
+
+
+def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Autoencoder:
+    """The auto-encoder that all methods share on this data set with this seed.
+
+    It is the one that a clusterer with this seed would train by itself.
+    """
+    name = f"{job.dataset}-{job.seed}" + "-augment" * job.augment
+    if not (cache / name).exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        state = cache / f"{name}.safetensors"
+        least = resolve_settings("fast", len(samples.X)).least_features
+        encoder = Autoencoder(
+            max(n_clusters, least),
+            augment=job.augment,
+            random_state=job.seed,
+            checkpoint=state,
+        ).fit(samples.X)
+        encoder.save(cache / name)
+        state.unlink()
+    return load_model(cache / name)
+
+
+@dataclass
+class _Found:
+    """What a method found."""
+
+    labels: IntArray
+    params: dict[str, Any] = field(default_factory=dict)
+    start: IntArray | None = None
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    def more(self, classes: Any) -> dict[str, Any]:
+        if self.start is None:
+            return {}
+        phases = Counter(record["phase"] for record in self.history)
+        return {
+            "start": scores(classes, self.start),
+            "mi": self.history[-1]["mi"],
+            "epochs": dict(phases),
+        }
+
+
+def _clusters(
+    job: Job, samples: Samples, n_clusters: int, encoder: Autoencoder | None, cache: Path
+) -> _Found:
+    pixels = samples.X.reshape(len(samples.X), -1).astype(np.float32)
+    if job.method in BASELINES:
+        X = pixels if encoder is None else encoder.transform(samples.X)
+        if job.method.endswith("kmeans"):
+            kmeans = KMeans(n_clusters, n_init=20, random_state=job.seed)
+            return _Found(kmeans.fit_predict(X), {"n_init": 20})
+        return _Found(agglomerate(X, n_clusters))
+    assert encoder is not None
+    slug, params = VARIANTS.get(job.method, (job.method, {}))
+    state = cache / f"{'-'.join(map(str, job.key))}.safetensors"
+    model = getattr(infomeans, METHODS[slug].estimator)(
+        n_clusters,
+        network=encoder.network_,
+        pretrain_epochs=0,
+        augment=job.augment,
+        random_state=job.seed,
+        checkpoint=state,
+        **params,
+        **job.params,
+    ).fit(samples.X)
+    state.unlink()
+    return _Found(model.labels_, plain_params(model), model.initial_labels_, model.history_)
+
+
+def _peak_mb() -> float:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def _cpu() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"
+
+
+def _commit() -> str | None:
+    """The commit of a checkout, with + if it was changed."""
+    here = Path(__file__).parent
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(  # noqa: S603
+            ["git", *arguments],  # noqa: S607
+            capture_output=True,
+            text=True,
+            cwd=here,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    try:
+        return git("rev-parse", "--short", "HEAD") + "+" * bool(git("status", "-s", "."))
+    except (OSError, subprocess.CalledProcessError):
+        return None

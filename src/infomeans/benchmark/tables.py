@@ -1,0 +1,117 @@
+"""Tables of results, with what the paper prints beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from infomeans.benchmark.paper import RESULTS
+from infomeans.data.benchmarks import BENCHMARKS
+
+FIGURES = ("acc", "nmi")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure of a method on a data set, over the seeds.
+
+    Attributes
+    ----------
+    values : list of float
+    printed : float or None
+        What the paper says.
+    """
+
+    values: list[float]
+    printed: float | None = None
+
+    @property
+    def median(self) -> float:
+        """The median over the seeds."""
+        return median(self.values)
+
+    @property
+    def gap(self) -> float | None:
+        """How far it lies above the paper's figure."""
+        return None if self.printed is None else self.median - self.printed
+
+    def markdown(self) -> str:
+        """Median, range and the paper's figure."""
+        text = f"**{_short(self.median)}**"
+        if len(self.values) > 1:
+            text += f" ({_short(min(self.values))}-{_short(max(self.values))})"
+        if self.printed is not None:
+            text += f"; paper {_short(self.printed)}, {self.gap:+.3f}"
+        return text
+
+    def latex(self) -> str:
+        """Median and range, the paper's figure in brackets."""
+        text = _short(self.median)
+        if len(self.values) > 1:
+            text += f" \\tiny {_short(min(self.values))}--{_short(max(self.values))}"
+        return text if self.printed is None else f"{text} \\normalsize [{_short(self.printed)}]"
+
+
+Cells = dict[tuple[str, str, str], Cell]
+"""By method, data set and figure."""
+
+
+def collect(rows: Sequence[dict[str, Any]], *, augment: bool = False) -> Cells:
+    """The cells of a table from the lines of runs."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["augment"] == augment:
+            groups.setdefault((row["method"], row["dataset"]), []).append(row)
+    cells = {}
+    for (method, dataset), group in groups.items():
+        printed = None if augment else RESULTS.get(method, {}).get(dataset)
+        for i, figure in enumerate(FIGURES):
+            values = [row[figure] for row in group]
+            cells[method, dataset, figure] = Cell(values, printed[i] if printed else None)
+    return cells
+
+
+def markdown(cells: Cells) -> str:
+    """A table with one row a method, and ACC and NMI of every data set."""
+    methods, datasets = _axes(cells)
+    names = [BENCHMARKS[dataset].title for dataset in datasets]
+    lines = [
+        "| | " + " | ".join(f"{name} ACC | {name} NMI" for name in names) + " |",
+        "|---" * (1 + 2 * len(datasets)) + "|",
+    ]
+    for method in methods:
+        found = [cells.get((method, d, f)) for d in datasets for f in FIGURES]
+        lines.append(
+            "| " + " | ".join([method, *(c.markdown() if c else "" for c in found)]) + " |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def latex(cells: Cells) -> str:
+    """The same for a paper."""
+    methods, datasets = _axes(cells)
+    heads = " & ".join(f"\\multicolumn{{2}}{{c}}{{{BENCHMARKS[d].title}}}" for d in datasets)
+    lines = [
+        f"\\begin{{tabular}}{{l{'ll' * len(datasets)}}}",
+        "\\toprule",
+        f" & {heads} \\\\",
+        " & " + " & ".join(["ACC & NMI"] * len(datasets)) + " \\\\",
+        "\\midrule",
+    ]
+    for method in methods:
+        found = [cells.get((method, d, f)) for d in datasets for f in FIGURES]
+        lines.append(" & ".join([method, *(c.latex() if c else "--" for c in found)]) + " \\\\")
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
+
+
+def _axes(cells: Cells) -> tuple[list[str], list[str]]:
+    """Methods and data sets in the order in which they first occur."""
+    methods = list(dict.fromkeys(method for method, _, _ in cells))
+    found = {dataset for _, dataset, _ in cells}
+    return methods, [dataset for dataset in BENCHMARKS if dataset in found]
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}"
