@@ -27,6 +27,8 @@ from infomeans.benchmark import tables
 from infomeans.data import Samples, benchmark
 from infomeans.errors import InputError
 from infomeans.estimators import Autoencoder, load_model
+from infomeans.estimators.base import SampleEstimator
+from infomeans.estimators.deep import HARMLESS
 from infomeans.estimators.saving import plain_params
 from infomeans.files import write_atomic
 from infomeans.graph import agglomerate
@@ -203,7 +205,7 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
         "commit": _commit(),
         "settings": {
             "params": job.params,
-            "pretraining": plain_params(encoder) if encoder else None,
+            "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
         },
         "versions": {**versions(), "machine": platform.machine(), "cpu": _cpu()},
@@ -275,7 +277,12 @@ def _clusters(
         **job.params,
     ).fit(samples.X)
     state.unlink()
-    return _Found(model.labels_, plain_params(model), model.initial_labels_, model.history_)
+    return _Found(model.labels_, _plain(model), model.initial_labels_, model.history_)
+
+
+def _plain(estimator: SampleEstimator) -> dict[str, Any]:
+    """The parameters that have to do with the result."""
+    return {name: value for name, value in plain_params(estimator).items() if name not in HARMLESS}
 
 
 def _peak_mb() -> float:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from infomeans.training import Settings
 
 # Parameters that leave the result of a training as it is.
-_HARMLESS = ("device", "verbose", "callbacks", "checkpoint")
+HARMLESS = ("device", "verbose", "callbacks", "checkpoint")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -140,7 +140,7 @@ class DeepEstimator(SampleEstimator):
         identity = {
             "estimator": type(self).__name__,
             "data": hashlib.sha256(np.ascontiguousarray(samples).data).hexdigest(),
-            **{k: v for k, v in plain_params(self).items() if k not in _HARMLESS},
+            **{k: v for k, v in plain_params(self).items() if k not in HARMLESS},
         }
         return Checkpoint(self.checkpoint, identity)
 
