@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,9 @@ from infomeans.methods import METHODS
 from infomeans.metrics import scores
 from infomeans.training import resolve_settings
 
+GEOMETRIC, RATIO = "-geometric", 0.8
+"""Every class keeps this share of what the one before it keeps."""
+
 ORDER = ("usps", "frgc", "cmu-pie", "mnist-test", "ytf", "mnist-full")
 BASELINES = ("kmeans", "autoencoder+kmeans", "graph", "graph-embedding")
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -54,9 +57,14 @@ class Job:
 
     Attributes
     ----------
-    dataset, method : str
+    dataset : str
+        A benchmark, or one with `GEOMETRIC` behind its name.
+    method : str
+        Its name in the results.
     seed : int
     augment : bool
+    slug : str
+        Which method it is; by default the one of its name.
     params : dict
         Parameters of the estimator beyond its defaults.
     """
@@ -65,6 +73,7 @@ class Job:
     method: str
     seed: int
     augment: bool = False
+    slug: str = ""
     params: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -117,11 +126,17 @@ def plan(
         if name not in known:
             raise InputError(f"method {name!r} is unknown; choose from {', '.join(known)}.")
     return [
-        Job(dataset, method, seed, augment)
+        make_job(dataset, method, seed, augment=augment)
         for dataset in datasets or [name for name in ORDER if _is_there(name, data_dir)]
         for seed in seeds
         for method in chosen
     ]
+
+
+def make_job(dataset: str, method: str, seed: int, *, augment: bool = False) -> Job:
+    """The run of a method, a baseline or a variant by its name."""
+    slug, params = VARIANTS.get(method, (method, {}))
+    return Job(dataset, method, seed, augment, slug, params)
 
 
 def _is_there(dataset: str, data_dir: str | Path | None) -> bool:
@@ -185,7 +200,7 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
     load1 = os.getloadavg()[0]
-    samples = benchmark(job.dataset, data_dir)
+    samples = load(job.dataset, data_dir)
     classes = samples.labels
     assert classes is not None
     n_clusters = len(set(classes))
@@ -194,7 +209,10 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
     began = time.perf_counter()
     found = _clusters(job, samples, n_clusters, encoder, cache)
     return {
-        **{name: value for name, value in asdict(job).items() if name != "params"},
+        "dataset": job.dataset,
+        "method": job.method,
+        "seed": job.seed,
+        "augment": job.augment,
         **scores(classes, found.labels),
         **found.more(classes),
         "seconds": time.perf_counter() - began,
@@ -204,12 +222,31 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
         "threads": threads,
         "commit": _commit(),
         "settings": {
-            "params": job.params,
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
         },
         "versions": {**versions(), "machine": platform.machine(), "cpu": _cpu()},
     }
+
+
+def load(dataset: str, data_dir: str | Path | None) -> Samples:
+    """A benchmark, thinned out class by class if its name says so."""
+    samples = benchmark(dataset.removesuffix(GEOMETRIC), data_dir)
+    if not dataset.endswith(GEOMETRIC):
+        return samples
+    classes = np.asarray(samples.labels)
+    kept = [
+        np.flatnonzero(classes == name)[: round(RATIO**rank * (classes == name).sum())]
+        for rank, name in enumerate(np.unique(classes))
+    ]
+    rows = np.sort(np.concatenate(kept))
+    return replace(
+        samples,
+        X=samples.X[rows],
+        ids=[samples.ids[i] for i in rows],
+        labels=classes[rows],
+        source=dataset,
+    )
 
 
 def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Autoencoder:
@@ -250,6 +287,7 @@ class _Found:
             "start": scores(classes, self.start),
             "mi": self.history[-1]["mi"],
             "epochs": dict(phases),
+            "mi_path": [round(r["mi"], 5) for r in self.history if r["mi"] is not None],
         }
 
 
@@ -264,16 +302,14 @@ def _clusters(
             return _Found(kmeans.fit_predict(X), {"n_init": 20})
         return _Found(agglomerate(X, n_clusters))
     assert encoder is not None
-    slug, params = VARIANTS.get(job.method, (job.method, {}))
     state = cache / f"{'-'.join(map(str, job.key))}.safetensors"
-    model = getattr(infomeans, METHODS[slug].estimator)(
+    model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,
         network=encoder.network_,
         pretrain_epochs=0,
         augment=job.augment,
         random_state=job.seed,
         checkpoint=state,
-        **params,
         **job.params,
     ).fit(samples.X)
     state.unlink()

@@ -76,7 +76,7 @@ def collect(rows: Sequence[dict[str, Any]], *, augment: bool = False) -> Cells:
 def markdown(cells: Cells) -> str:
     """A table with one row a method, and ACC and NMI of every data set."""
     methods, datasets = _axes(cells)
-    names = [BENCHMARKS[dataset].title for dataset in datasets]
+    names = [_title(dataset) for dataset in datasets]
     lines = [
         "| | " + " | ".join(f"{name} ACC | {name} NMI" for name in names) + " |",
         "|---" * (1 + 2 * len(datasets)) + "|",
@@ -92,7 +92,7 @@ def markdown(cells: Cells) -> str:
 def latex(cells: Cells) -> str:
     """The same for a paper."""
     methods, datasets = _axes(cells)
-    heads = " & ".join(f"\\multicolumn{{2}}{{c}}{{{BENCHMARKS[d].title}}}" for d in datasets)
+    heads = " & ".join(f"\\multicolumn{{2}}{{c}}{{{_title(d)}}}" for d in datasets)
     lines = [
         f"\\begin{{tabular}}{{l{'ll' * len(datasets)}}}",
         "\\toprule",
@@ -107,10 +107,15 @@ def latex(cells: Cells) -> str:
 
 
 def _axes(cells: Cells) -> tuple[list[str], list[str]]:
-    """Methods and data sets in the order in which they first occur."""
+    """Methods in the order in which they first occur, data sets in the paper's."""
     methods = list(dict.fromkeys(method for method, _, _ in cells))
-    found = {dataset for _, dataset, _ in cells}
-    return methods, [dataset for dataset in BENCHMARKS if dataset in found]
+    found = dict.fromkeys(dataset for _, dataset, _ in cells)
+    known = [dataset for dataset in BENCHMARKS if dataset in found]
+    return methods, known + [dataset for dataset in found if dataset not in BENCHMARKS]
+
+
+def _title(dataset: str) -> str:
+    return BENCHMARKS[dataset].title if dataset in BENCHMARKS else dataset
 
 
 def _short(value: float) -> str:

@@ -47,7 +47,7 @@ def results(
         lines,
         data_dir=data_dir,
         cache=cache,
-        announce=lambda text: console.print(text, highlight=False),
+        announce=_announce,
     )
     console.print(Markdown(grid.render(lines, out)))
 
@@ -61,6 +61,78 @@ def datasets(data_dir: DataDir = None) -> None:
     from infomeans.benchmark.datasets import table
 
     console.print(Markdown(table(data_dir)))
+
+
+@command(app)
+def adm(
+    datasets: Many = None,
+    seeds: Seeds = None,
+    out: Out = RESULTS,
+    data_dir: DataDir = None,
+    cache: Cache = CACHE,
+) -> None:
+    """Compare MI-ADM with MI-D and with other targets: the paper's Table 3 and figure.
+
+    Example: infomeans benchmark adm --datasets usps --seeds 0
+    """
+    with loading():
+        from infomeans.benchmark import experiments, grid
+
+    chosen = names(datasets) or ["usps", "cmu-pie", "mnist-test"]
+    jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
+    lines = grid.Results(out / "adm.jsonl")
+    grid.run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
+    console.print(Markdown(experiments.write_adm(lines, out)))
+
+
+@command(app, name="lambda")
+def regularisation(
+    datasets: Many = None,
+    seeds: Seeds = None,
+    out: Out = RESULTS,
+    data_dir: DataDir = None,
+    cache: Cache = CACHE,
+) -> None:
+    """Run SR-K-means with lambda from 1e-1 to 1e-5.
+
+    Example: infomeans benchmark lambda --datasets usps
+    """
+    with loading():
+        from infomeans.benchmark import experiments, grid
+
+    jobs = experiments.lambda_jobs(names(datasets) or ["usps"], _numbers(seeds))
+    lines = grid.Results(out / "lambda.jsonl")
+    grid.run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
+    console.print(Markdown(experiments.write_lambda(lines, out)))
+
+
+@command(app)
+def link(
+    datasets: Many = None,
+    seeds: Seeds = None,
+    lam: Annotated[float, typer.Option(help="The regularisation of both.")] = 1e-4,
+    out: Out = RESULTS,
+    data_dir: DataDir = None,
+    cache: Cache = CACHE,
+) -> None:
+    """Follow MI-ADM and SR-K-means side by side, from one start.
+
+    Example: infomeans benchmark link --datasets usps --seeds 0
+    """
+    with loading():
+        from infomeans.benchmark.link import follow, write_link
+
+    rows = []
+    for dataset in names(datasets) or ["usps"]:
+        for seed in _numbers(seeds):
+            _announce(f"{dataset}  seed {seed}")
+            rows.append(follow(dataset, seed, lam=lam, data_dir=data_dir, cache=cache))
+    out.mkdir(parents=True, exist_ok=True)
+    console.print(Markdown(write_link(rows, out)))
+
+
+def _announce(text: str) -> None:
+    console.print(text, highlight=False)
 
 
 def _numbers(seeds: list[str] | None) -> list[int]:

@@ -18,7 +18,9 @@ errors = Console(stderr=True)
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
-def command(app: typer.Typer) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(
+    app: typer.Typer, name: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a command whose errors are one line, unless --debug is given.
 
     Exit codes: 2 for what the user gave, 1 for what the system refused, 130 for Ctrl-C.
@@ -38,7 +40,7 @@ def command(app: typer.Typer) -> Callable[[Callable[..., None]], Callable[..., N
             parameters=[*signature.parameters.values(), extra]
         )
         run.__annotations__ = {**function.__annotations__, "debug": Debug}
-        app.command()(run)
+        app.command(name)(run)
         return run
 
     return register

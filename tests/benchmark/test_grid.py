@@ -1,0 +1,75 @@
+import json
+
+import numpy as np
+import pytest
+
+from infomeans import MIADM
+from infomeans.benchmark import grid
+from infomeans.data import benchmark
+from infomeans.errors import InputError
+
+KEYS = {
+    *("dataset", "method", "seed", "augment", "acc", "nmi", "ari", "seconds"),
+    *("pretrain_seconds", "peak_mb", "load1", "commit", "settings", "versions"),
+}
+
+
+@pytest.fixture(scope="session")
+def row(data_dir, cache):
+    return grid.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)
+
+
+def test_a_line_has_what_it_takes_to_trust_it(row):
+    assert row.keys() >= KEYS
+    assert row["pretrain_seconds"] > 0
+    assert row["peak_mb"] > 50
+    assert row["settings"]["estimator"]["targets"] == "closed"
+    assert len(row["mi_path"]) == sum(row["epochs"].values())
+    json.dumps(row)
+
+
+def test_a_shared_autoencoder_changes_nothing(row, data_dir):
+    samples = benchmark("usps", data_dir)
+    model = MIADM(3, random_state=0).fit(samples.X)
+    assert model.history_[-1]["mi"] == row["mi"]
+    assert len(model.history_) - sum(row["epochs"].values()) == len(
+        [r for r in model.history_ if r["phase"] == "pretrain"]
+    )
+
+
+@pytest.mark.parametrize("method", ["sr-kmeans", "dec", "depict-printed", *grid.BASELINES])
+def test_every_kind_of_method_runs(method, data_dir, cache):
+    row = grid.run_job(grid.make_job("usps", method, 0), data_dir, cache, 1)
+    assert row["method"] == method
+    assert row["acc"] > 0.9
+    assert not [path for path in cache.iterdir() if path.suffix == ".safetensors"]
+
+
+def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path, monkeypatch):
+    results = grid.Results(tmp_path / "results.jsonl")
+    results.append(row)
+    said = []
+    jobs = grid.plan(["usps"], ["mi-adm", "kmeans"], [0])
+    grid.run_grid(jobs, results, data_dir=data_dir, cache=cache, announce=said.append)
+    assert [r["method"] for r in results.rows()] == ["mi-adm", "kmeans"]
+    assert not any("mi-adm" in text for text in said)
+    text = grid.render(results, tmp_path)
+    assert "| mi-adm | **" in text
+    assert "paper 0.979" in text
+    assert (tmp_path / "results.md").read_text() in text
+    assert "\\toprule" in (tmp_path / "results.tex").read_text()
+
+
+def test_the_plan_leaves_out_what_is_not_there(data_dir):
+    jobs = grid.plan(seeds=[0, 1], data_dir=data_dir)
+    assert {job.dataset for job in jobs} == {"usps"}
+    assert len(jobs) == 2 * 10
+    augmented = grid.plan(seeds=[0], augment=True, data_dir=data_dir)
+    assert {job.method for job in augmented} == set(grid.METHODS)
+    with pytest.raises(InputError, match="magic"):
+        grid.plan(["usps"], ["magic"])
+
+
+def test_a_geometric_set_is_thinned_out(data_dir):
+    samples = grid.load("usps-geometric", data_dir)
+    assert np.unique(samples.labels, return_counts=True)[1].tolist() == [40, 32, 26]
