@@ -7,6 +7,8 @@ import pytest
 from infomeans.errors import InputError
 from infomeans.runs import Labels, Run, check_free, check_table, free_folder
 
+CONFIG = {"versions": {"infomeans": "9.0"}, "arguments": {}, "data": {}, "seed": 3}
+
 
 @pytest.fixture
 def labels():
@@ -31,7 +33,7 @@ def test_labels_come_with_confidence_and_entropy(tmp_path):
 
 
 def test_a_run_reads_back_what_was_written(tmp_path, labels):
-    run = Run.create(tmp_path / "run", {"seed": 3})
+    run = Run.create(tmp_path / "run", CONFIG)
     assert not run.complete
     run.write_history([{"epoch": 0}, {"epoch": 1}])
     run.write_results(labels, np.eye(2), {"mi": 0.5}, parquet=True)
@@ -50,17 +52,32 @@ def test_a_run_reads_back_what_was_written(tmp_path, labels):
 
 
 def test_a_run_is_overwritten_only_when_asked(tmp_path, labels):
-    Run.create(tmp_path / "run", {"seed": 0}).write_results(labels, np.eye(2), {"mi": 0.5})
+    Run.create(tmp_path / "run", CONFIG).write_results(labels, np.eye(2), {"mi": 0.5})
     with pytest.raises(InputError, match="holds a run already"):
-        Run.create(tmp_path / "run", {"seed": 1})
+        Run.create(tmp_path / "run", CONFIG)
     assert Run(tmp_path / "run").metrics == {"mi": 0.5}
-    run = Run.create(tmp_path / "run", {"seed": 1}, overwrite=True)
-    assert run.config["seed"] == 1
+    run = Run.create(tmp_path / "run", {**CONFIG, "seed": 4}, overwrite=True)
+    assert run.config["seed"] == 4
     assert not run.complete
+    run.write_results(labels, np.eye(2), {"mi": 0.7})
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_run_that_fails_gives_back_what_it_was_to_replace(tmp_path, labels):
+    Run.create(tmp_path / "run", CONFIG).write_results(labels, np.eye(2), {"mi": 0.5})
+    Run.create(tmp_path / "run", {**CONFIG, "seed": 4}, overwrite=True).give_up()
+    assert Run(tmp_path / "run").metrics == {"mi": 0.5}
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_what_a_broken_write_left_behind_is_no_reason_to_refuse(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".config.json.1a2b").touch()
+    Run.create(tmp_path / "run", CONFIG)
 
 
 def test_a_folder_that_is_no_run_is_never_overwritten(tmp_path):
-    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "config.json").write_text('{"mine": 1}')
     with pytest.raises(InputError, match="not a run folder"):
         check_free(tmp_path, overwrite=True)
 
@@ -73,22 +90,33 @@ def test_what_is_no_run_is_refused(tmp_path, name):
 
 
 def test_a_run_of_a_newer_version_is_refused(tmp_path):
-    Run.create(tmp_path / "run", {"versions": {"infomeans": "9.0"}})
+    Run.create(tmp_path / "run", CONFIG)
     config = tmp_path / "run" / "config.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "format": 99}))
     with pytest.raises(InputError, match=r"format 99 by infomeans 9\.0.*newer"):
         Run(tmp_path / "run")
 
 
-def test_a_damaged_config_is_named(tmp_path):
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(InputError, match=r"config\.json is damaged"):
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"format": 1}'])
+def test_a_damaged_config_is_no_run(tmp_path, content):
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(InputError, match="is not a run folder"):
         Run(tmp_path)
+
+
+def test_damaged_metrics_are_named(tmp_path, labels):
+    run = Run.create(tmp_path / "run", CONFIG)
+    run.write_results(labels, np.eye(2), {})
+    (tmp_path / "run" / "metrics.json").write_text("{")
+    with pytest.raises(InputError, match=r"metrics\.json is damaged"):
+        run.metrics  # noqa: B018
 
 
 def test_tables_go_to_files_of_known_kinds(tmp_path):
     with pytest.raises(InputError, match=r"\.csv and \.parquet"):
         check_table(tmp_path / "labels.xlsx", overwrite=False)
+    with pytest.raises(InputError, match="there is no folder"):
+        check_table(tmp_path / "nowhere" / "labels.csv", overwrite=False)
     (tmp_path / "labels.csv").touch()
     with pytest.raises(InputError, match="exists already"):
         check_table(tmp_path / "labels.csv", overwrite=False)

@@ -7,27 +7,28 @@
 from importlib import import_module
 from importlib.metadata import version
 
+from infomeans.methods.registry import ESTIMATORS
+
 __version__ = version("infomeans")
 
-_ESTIMATORS = (
-    "MIADM",
-    "SRKMeans",
-    "DEPICT",
-    "MID",
-    "DEC",
-    "DCN",
-    "Autoencoder",
-    "KMeansBaseline",
-    "GraphBaseline",
+_MODULES = (
+    "data",
+    "errors",
+    "export",
+    "functional",
+    "graph",
+    "methods",
+    "metrics",
+    "networks",
+    "training",
 )
-_MODULES = ("data", "functional", "graph", "methods", "metrics", "networks", "training")
 
-__all__ = [*_ESTIMATORS, *_MODULES, "__version__", "load"]
+__all__ = [*ESTIMATORS, *_MODULES, "__version__", "load"]
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for when it is asked for: the command line starts without torch."""
-    if name in _ESTIMATORS:
+    if name in ESTIMATORS:
         return getattr(import_module("infomeans.estimators"), name)
     if name == "load":
         return import_module("infomeans.estimators").load_model

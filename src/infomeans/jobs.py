@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,19 +17,20 @@ import torch
 import infomeans
 from infomeans._typing import Array
 from infomeans.data import Samples
-from infomeans.data.recipes import write_recipe
+from infomeans.data.images import Progress
 from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.deep import DeepEstimator
+from infomeans.estimators.saving import load_model, write_model
 from infomeans.functional import entropy
 from infomeans.methods import BASELINES, METHODS
 from infomeans.metrics import scores
 from infomeans.runs import Labels, Run
-from infomeans.training import Callback, Record
+from infomeans.training import Callback, Record, make_fabric
 
 CHUNK = 8192
-
-Progress = Callable[[int, int], None]
+TAKEN = {"n_clusters", "random_state", "device", "verbose", "callbacks", "checkpoint", "network"}
+"""Parameters that are not set by name: they have arguments of their own, or no plain form."""
 
 
 class Recorder(Callback):
@@ -72,7 +74,7 @@ class Request:
     params: dict[str, Any] = field(default_factory=dict)
     parquet: bool = False
 
-    def estimator(self) -> SampleClusterer:
+    def estimator(self, device: str = "auto") -> SampleClusterer:
         """The method's estimator, with the parameters asked for."""
         known = METHODS | BASELINES
         if self.method not in known:
@@ -80,10 +82,26 @@ class Request:
                 f"method {self.method!r} is unknown; choose one of {', '.join(known)}."
             )
         made: SampleClusterer = getattr(infomeans, known[self.method].estimator)(self.n_clusters)
-        for name in self.params.keys() - made.get_params().keys():
-            accepted = ", ".join(sorted(made.get_params()))
-            raise InputError(f"{self.method} has no parameter {name!r}; it has {accepted}.")
-        return made.set_params(**self.params, random_state=self.seed)
+        accepted = made.get_params().keys() - TAKEN
+        for name in self.params.keys() - accepted:
+            raise InputError(
+                f"{self.method} has no parameter {name!r} to set; it has "
+                f"{', '.join(sorted(accepted))}."
+            )
+        made.set_params(**self.params, random_state=self.seed, device=device)
+        with as_input_error():
+            make_fabric(device)
+            made._validate_params()
+        return made
+
+
+@contextmanager
+def as_input_error() -> Iterator[None]:
+    """What an estimator says about its parameters and samples is said to the user."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise InputError(str(error)) from error
 
 
 def cluster(
@@ -95,6 +113,7 @@ def cluster(
     resume: bool = False,
     overwrite: bool = False,
     verbose: bool = False,
+    progress: Progress | None = None,
 ) -> Run:
     """Cluster samples and write the run folder.
 
@@ -109,22 +128,30 @@ def cluster(
     resume : bool
         Go on with the run in the folder.
     overwrite : bool
-        Replace the run in the folder.
+        Replace the run in the folder; it is lost when the new one is complete, and not before.
     verbose : bool
-        Show progress bars.
+        Show progress bars of the training.
+    progress : callable, optional
+        Told how many posteriors are done, of how many.
     """
-    estimator = request.estimator().set_params(device=device, verbose=int(verbose))
-    estimator.check(samples.X)
+    estimator = request.estimator(device).set_params(verbose=int(verbose))
+    with as_input_error():
+        estimator.check(samples.X)
     run = (
         _resumed(out, samples) if resume else create_run(out, request, samples, overwrite=overwrite)
     )
-    if isinstance(estimator, DeepEstimator):
-        estimator.set_params(callbacks=[Recorder(run)], checkpoint=run.checkpoint)
-    seconds = sum(record["seconds"] for record in run.history)
-    began = time.perf_counter()
-    estimator.fit(samples.X)
-    seconds += time.perf_counter() - began
-    finish(run, estimator, samples, {"seconds": seconds}, parquet=request.parquet)
+    try:
+        if isinstance(estimator, DeepEstimator):
+            estimator.set_params(callbacks=[Recorder(run)], checkpoint=run.checkpoint)
+        seconds = sum(record["seconds"] for record in run.history)
+        began = time.perf_counter()
+        estimator.fit(samples.X)
+        seconds += time.perf_counter() - began
+        figures = {"seconds": seconds}
+        finish(run, estimator, samples, figures, parquet=request.parquet, progress=progress)
+    except Exception:
+        run.give_up()
+        raise
     return run
 
 
@@ -135,9 +162,10 @@ def finish(
     metrics: Mapping[str, Any],
     *,
     parquet: bool = False,
+    progress: Progress | None = None,
 ) -> None:
     """Write what a fitted estimator says of its samples, and itself."""
-    posteriors = predict_proba(estimator, samples.X)
+    posteriors = predict_proba(estimator, samples.X, progress)
     labels = Labels.of(samples.ids, posteriors)
     figures = {**_figures(posteriors), "epochs": len(estimator.history_), **metrics}
     if samples.labels is not None:
@@ -145,8 +173,7 @@ def finish(
         if hasattr(estimator, "initial_labels_"):
             figures["start"] = scores(samples.labels, estimator.initial_labels_)
     run.write_history(estimator.history_)
-    estimator.save(run.model, overwrite=True)
-    write_recipe(samples.recipe, run.model)
+    write_model(estimator, run.model, recipe=samples.recipe, overwrite=True)
     run.write_results(labels, estimator.transform(samples.X), figures, parquet=parquet)
 
 
@@ -180,6 +207,14 @@ def predict_proba(model: SampleClusterer, X: Array, progress: Progress | None = 
         if progress:
             progress(min(first + CHUNK, len(X)), len(X))
     return np.concatenate(chunks)
+
+
+def load_clusterer(path: Path) -> SampleClusterer:
+    """The model of a run, which must give clusters."""
+    model = load_model(path)
+    if not isinstance(model, SampleClusterer):
+        raise InputError(f"{path} holds {type(model).__name__}, which finds no clusters.")
+    return model
 
 
 def predict(model: SampleClusterer, samples: Samples, progress: Progress | None = None) -> Labels:

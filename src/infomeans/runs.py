@@ -101,28 +101,35 @@ class Run:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not (self.path / _CONFIG).is_file():
-            why = "holds no config.json" if self.path.exists() else "does not exist"
+        if not is_run(self.path):
+            why = "holds no config.json of a run" if self.path.exists() else "does not exist"
             raise InputError(f"{self.path} is not a run folder: it {why}.")
         self.config: dict[str, Any] = self._json(_CONFIG)
-        found = self.config.get("format", 0)
+        found = self.config["format"]
         if found > FORMAT:
             raise InputError(
                 f"{self.path} was written in format {found} by infomeans "
-                f"{self.config.get('versions', {}).get('infomeans')}; this version reads formats "
-                f"up to {FORMAT}. Install a newer one."
+                f"{self.config['versions'].get('infomeans')}; this version reads formats up to "
+                f"{FORMAT}. Install a newer one."
             )
 
     @classmethod
     def create(cls, path: Path, config: Mapping[str, Any], *, overwrite: bool = False) -> Run:
-        """Make the folder, or clear a run that may be overwritten, and write its config."""
+        """Make the folder and write its config.
+
+        A run that may be overwritten steps aside, until the new one is complete.
+        """
         check_free(path, overwrite=overwrite)
-        path.mkdir(parents=True, exist_ok=True)
-        # Without metrics a run is not complete, so these go first.
-        for name in (_METRICS, _LABELS, _PARQUET, _EMBEDDING, _HISTORY, _CHECKPOINT):
-            (path / name).unlink(missing_ok=True)
-        shutil.rmtree(path / _MODEL, ignore_errors=True)
-        write_atomic(path / _CONFIG, _dumps({"format": FORMAT, **config}))
+        aside = _aside(path)
+        if is_run(path):
+            shutil.rmtree(aside, ignore_errors=True)
+            path.rename(aside)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            write_atomic(path / _CONFIG, _dumps({"format": FORMAT, **config}))
+        except OSError:
+            _step_back(path)
+            raise
         return cls(path)
 
     @property
@@ -191,6 +198,11 @@ class Run:
         for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
             labels.write(self.path / name)
         write_atomic(self.path / _METRICS, _dumps(metrics))
+        shutil.rmtree(_aside(self.path), ignore_errors=True)
+
+    def give_up(self) -> None:
+        """Put the run that this one was to replace, if there was one, back in its place."""
+        _step_back(self.path)
 
     def _json(self, name: str) -> dict[str, Any]:
         try:
@@ -202,23 +214,50 @@ class Run:
         return content
 
 
+def is_run(path: Path) -> bool:
+    """Whether a folder holds a run, of any version."""
+    try:
+        config = json.loads((path / _CONFIG).read_text(encoding="utf-8"))
+        kinds = {"format": int, "versions": dict, "arguments": dict, "data": dict}
+        return all(isinstance(config[name], kind) for name, kind in kinds.items())
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
 def check_free(path: Path, *, overwrite: bool) -> None:
     """Refuse a folder in which a new run must not be written."""
-    if not path.exists() or (path.is_dir() and not any(path.iterdir())):
-        return
-    if not (path / _CONFIG).is_file():
+    if is_run(path):
+        if not overwrite:
+            raise InputError(
+                f"{path} holds a run already; name another folder, add --resume to go on with it "
+                f"or --overwrite to replace it."
+            )
+    elif path.exists() and not (path.is_dir() and all(p.name[0] == "." for p in path.iterdir())):
         raise InputError(f"{path} exists already and is not a run folder; name another one.")
-    if not overwrite:
-        raise InputError(
-            f"{path} holds a run already; name another folder, add --resume to go on with it or "
-            f"--overwrite to replace it."
-        )
+
+
+def _aside(path: Path) -> Path:
+    """Where a run waits while another takes its place."""
+    return path.with_name(f".{path.name}.replaced")
+
+
+def _step_back(path: Path) -> None:
+    if _aside(path).exists():
+        shutil.rmtree(path, ignore_errors=True)
+        _aside(path).rename(path)
 
 
 def check_table(path: Path, *, overwrite: bool) -> None:
     """Refuse a file to which labels cannot be written."""
     if path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{path} has no known suffix; .csv and .parquet are accepted.")
+    check_file(path, overwrite=overwrite)
+
+
+def check_file(path: Path, *, overwrite: bool) -> None:
+    """Refuse a file that exists, or whose folder does not."""
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
     if path.exists() and not overwrite:
         raise InputError(f"{path} exists already; name another file or add --overwrite.")
 

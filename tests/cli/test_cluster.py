@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from infomeans import load
+from infomeans.errors import InputError
 from infomeans.training import Trainer
 
 BIN = Path(sys.executable).parent
@@ -118,10 +119,24 @@ def test_resuming_holds_on_to_what_was_begun(infomeans, photos, table, tmp_path,
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
         infomeans("cluster", photos, "-k", 3, "--out", out, *QUICK, code=130)
     before = contents(out)
-    for change in (["-k", 4], ["--seed", 1], ["--method", "dec"], [table]):
+    for change in (["-k", 4], ["--seed", 1], ["--epochs", 0], ["--method", "dec"], [table]):
         result = infomeans("cluster", *change, "--resume", "--out", out, code=2)
         assert "was begun with" in result.output
     assert contents(out) == before
+
+
+def test_a_run_is_resumed_from_anywhere(infomeans, photos, tmp_path, monkeypatch):
+    out = tmp_path / "run"
+    (tmp_path / "truth.txt").write_text("x\n" * 120)
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        options = ["-k", 3, "--labels", "truth.txt", "--out", out]
+        infomeans("cluster", photos, *options, *QUICK, code=130)
+    monkeypatch.chdir(photos)
+    monkeypatch.setenv("INFOMEANS_DATA", "elsewhere")
+    infomeans("cluster", "--resume", "--out", out, "--seed", 0)
+    assert json.loads((out / "metrics.json").read_text())["acc"] < 1
 
 
 def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):
@@ -134,36 +149,32 @@ def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):
     assert "have changed" in infomeans("cluster", "--resume", "--out", out, code=2).output
 
 
-def test_a_killed_process_is_resumed(run, photos, tmp_path):
+def test_a_killed_process_is_resumed(infomeans, photos, tmp_path):
+    """Killed, then interrupted, then let run to its end: as if nothing had happened."""
+    options = ["-k", "3", "--pretrain-epochs", "60", "--epochs", "2"]
+    infomeans("cluster", photos, *options, "--out", tmp_path / "whole")
     out = tmp_path / "run"
-    command = [BIN / "infomeans", "cluster"]
-    process = subprocess.Popen(
-        [*command, photos, "-k", "3", "--out", out, "--pretrain-epochs", "400"],
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
     history = out / "history.jsonl"
-    patience = time.monotonic() + 60
-    while not (history.exists() and len(history.read_text().splitlines()) > 3):
-        assert time.monotonic() < patience
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    written = len(history.read_text().splitlines())
-    assert written < 400
-    assert not [p for p in out.rglob("*") if p.suffix == ".json" and not json.loads(p.read_text())]
-    process = subprocess.Popen(
-        [*command, "--resume", "--out", out],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )
-    while len(history.read_text().splitlines()) <= written + 1:
-        assert time.monotonic() < patience
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    assert "--resume" in process.communicate()[1]
+    written = 3
+    for arguments, signal_ in (([photos, *options], signal.SIGKILL), (["--resume"], signal.SIGINT)):
+        process = subprocess.Popen(
+            [BIN / "infomeans", "cluster", *arguments, "--out", out],
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        patience = time.monotonic() + 60
+        while not (history.exists() and len(history.read_text().splitlines()) > written):
+            assert time.monotonic() < patience
+            time.sleep(0.005)
+        process.send_signal(signal_)
+        said = process.communicate()[1]
+        written = len(history.read_text().splitlines())
+        assert not (out / "metrics.json").exists()
     assert process.returncode == 130
+    assert f"--resume --out {out}" in said.replace("\n", " ")
+    infomeans("cluster", "--resume", "--out", out)
+    assert (out / "labels.csv").read_bytes() == (tmp_path / "whole" / "labels.csv").read_bytes()
 
 
 def test_an_existing_run_is_not_overwritten_unasked(infomeans, run, photos, tmp_path):
@@ -188,6 +199,10 @@ def test_an_existing_run_is_not_overwritten_unasked(infomeans, run, photos, tmp_
         (["PHOTOS", "-k", 3, "--set", "lambda=1"], "lambda"),
         (["PHOTOS", "-k", 3, "--set", "lam"], "NAME=VALUE"),
         (["PHOTOS", "-k", 3, "--set", "lam=-1"], "lam"),
+        (["PHOTOS", "-k", 3, "--set", "random_state=1"], "random_state"),
+        (["PHOTOS", "-k", 3, "--set", "network=[1]"], "network"),
+        (["no[abc]file[/bold]", "-k", 3], "no[abc]file[/bold]"),
+        (["TABLE", "-k", 3, "--augment"], "augment"),
         (["PHOTOS", "-k", 3, "--method", "kmeans", "--epochs", 3], "epochs"),
         (["PHOTOS", "-k", 3, "--image-size", 4], "8"),
         (["PHOTOS", "-k", 3, "--labels", "nothing.csv"], "nothing.csv"),
@@ -208,9 +223,25 @@ def test_bad_input_is_one_line_and_writes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_strangers_folder_is_never_replaced(infomeans, table, tmp_path):
+    (tmp_path / "config.json").write_text('{"name": "my project"}')
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "weights.bin").write_text("mine")
+    before = contents(tmp_path)
+    options = ["-k", 2, "--method", "kmeans", "--out", tmp_path, "--overwrite"]
+    assert "not a run folder" in infomeans("cluster", table, *options, code=2).stderr
+    assert contents(tmp_path) == before
+
+
+def test_a_pattern_names_its_run_by_its_folder(infomeans, photos, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    infomeans("cluster", f"{photos}/*/*.png", "-k", 2, "--method", "kmeans")
+    assert [path.name for path in tmp_path.iterdir()] == [f"{photos.name}-kmeans"]
+
+
 def test_debug_shows_the_traceback(infomeans, tmp_path):
     result = infomeans("cluster", tmp_path / "nowhere", "-k", 3, "--debug", code=1)
-    assert result.exc_info[0] is not SystemExit
+    assert result.exc_info[0] is InputError
 
 
 def test_unreadable_images_are_named_and_counted(infomeans, photos, tmp_path):
@@ -232,25 +263,31 @@ def test_unreadable_images_are_named_and_counted(infomeans, photos, tmp_path):
     assert not (tmp_path / "b").exists()
 
 
-def test_a_full_disk_leaves_what_was_there(run, photos, tmp_path):
+FULL = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+from infomeans.cli import app
+app(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("command", ["predict", "cluster"])
+def test_a_full_disk_leaves_what_was_there(command, infomeans, table, tmp_path):
     """No file may grow beyond 1,000 bytes: what a full disk does, without filling one."""
-    code = (
-        "import resource, sys\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
-        "from infomeans.cli import app\n"
-        "app(sys.argv[1:])"
-    )
     out = tmp_path / "run"
+    infomeans("cluster", table, "-k", 4, "--method", "kmeans", "--out", out)
+    before = contents(tmp_path)
+    arguments = {
+        "predict": ["predict", out, table, "--out", tmp_path / "labels.csv"],
+        "cluster": ["cluster", table, "-k", 3, "--method", "graph", "--out", out, "--overwrite"],
+    }
     result = subprocess.run(
-        [sys.executable, "-c", code, "predict", run, photos, "--out", tmp_path / "labels.csv"],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", FULL, *map(str, arguments[command])], capture_output=True, text=True
     )
     assert result.returncode == 1, result.stderr
-    assert "Error:" in result.stderr
+    assert "Error: [Errno" in result.stderr
     assert "Traceback" not in result.stderr
-    assert list(tmp_path.iterdir()) == []
-    assert not out.exists()
+    assert contents(tmp_path) == before
 
 
 def test_no_permission_is_exit_code_1(infomeans, photos, tmp_path, monkeypatch):

@@ -50,3 +50,34 @@ def test_labels_that_do_not_fit_are_refused(infomeans, run, tmp_path):
     result = infomeans("evaluate", run, "--labels", tmp_path / "y.npy", code=2)
     assert "7" in result.stderr
     assert "120" in result.stderr
+
+
+def test_a_feature_cannot_judge(infomeans, table, tmp_path):
+    infomeans("cluster", table, "-k", 4, "--method", "kmeans", "--out", tmp_path / "run")
+    result = infomeans("evaluate", tmp_path / "run", "--labels", "kind", code=2)
+    assert "was a feature" in result.stderr
+
+
+def test_a_table_that_has_changed_is_noticed(infomeans, table, tmp_path):
+    copy, run = tmp_path / "table.csv", tmp_path / "run"
+    head, *rows = table.read_text().splitlines()
+    copy.write_text("\n".join([head, *rows]))
+    options = ["--method", "kmeans", "--labels", "kind", "--out", run]
+    infomeans("cluster", copy, "-k", 4, *options)
+    infomeans("evaluate", run, "--labels", "kind")
+    copy.write_text("\n".join([head, *reversed(rows)]))
+    assert "has changed" in infomeans("evaluate", run, "--labels", "kind", code=2).stderr
+
+
+def test_labels_may_count_images_that_were_skipped(infomeans, photos, tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for path in sorted(photos.rglob("*.png"))[::6]:
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "050-broken.png").write_text("no picture")
+    names = sorted(path.name for path in folder.iterdir())
+    (tmp_path / "truth.txt").write_text("\n".join(str(int(n[:3]) // 40) for n in names))
+    options = ["--method", "kmeans", "--out", tmp_path / "run"]
+    infomeans("cluster", folder, "-k", 3, *options)
+    shown = infomeans("evaluate", tmp_path / "run", "--labels", tmp_path / "truth.txt").output
+    assert figures(shown)["accuracy"] > 0.9

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from infomeans import data, load
+from infomeans import Autoencoder, data, load
 from infomeans.errors import InputError
 
 
@@ -84,3 +84,12 @@ def test_input_is_read_from_python_as_the_run_read_it(run, photos, tmp_path):
         data.open(tmp_path / "n.jpg", like=tmp_path / "model")
     with pytest.raises(InputError, match="not a saved model or a run"):
         data.open(tmp_path / "n.jpg", like=photos)
+
+
+def test_a_model_without_clusters_is_refused(infomeans, stripes, photos, tmp_path):
+    Autoencoder(4, epochs=1, random_state=0).fit(stripes[0]).save(tmp_path / "model")
+    for command in (
+        ["predict", tmp_path / "model", photos],
+        ["export", tmp_path / "model", "--out", tmp_path / "m.onnx"],
+    ):
+        assert "finds no clusters" in infomeans(*command, code=2).stderr

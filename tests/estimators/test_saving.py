@@ -1,9 +1,9 @@
 import json
-import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.torch import load_file
 from torch import nn
 
 import infomeans
@@ -120,7 +120,7 @@ def test_a_model_is_not_overwritten_unasked(blobs, tmp_path):
     assert infomeans.load(tmp_path / "model").n_clusters == 3
     second.save(tmp_path / "model", overwrite=True)
     assert infomeans.load(tmp_path / "model").n_clusters == 4
-    assert len(list((tmp_path / "model").iterdir())) == 2
+    assert len(list((tmp_path / "model").iterdir())) == 3
 
 
 def test_a_folder_that_is_no_model_is_never_overwritten(blobs, tmp_path):
@@ -147,11 +147,33 @@ def test_a_crash_while_saving_leaves_the_old_model(blobs, tmp_path, monkeypatch)
     assert np.array_equal(infomeans.load(tmp_path / "model").labels_, first.labels_)
 
 
-def test_nothing_on_disk_is_pickled(blobs, tmp_path):
+def test_what_a_broken_save_left_behind_is_no_reason_to_refuse(blobs, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "0123456789abcdef.safetensors").write_bytes(b"half")
+    (tmp_path / "model" / ".model.json.1a2b").touch()
+    model = MIADM(4, **QUICK).fit(blobs[0])
+    model.save(tmp_path / "model")
+    assert np.array_equal(infomeans.load(tmp_path / "model").labels_, model.labels_)
+
+
+def test_on_disk_are_json_and_safetensors_alone(blobs, tmp_path):
     MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
-    for file in (tmp_path / "model").iterdir():
-        with pytest.raises(Exception):  # noqa: B017, PT011
-            pickle.loads(file.read_bytes())  # noqa: S301
+    kinds = sorted(path.suffix for path in (tmp_path / "model").iterdir())
+    assert kinds == [".json", ".json", ".safetensors"]
+    for path in (tmp_path / "model").iterdir():
+        if path.suffix == ".json":
+            json.loads(path.read_text())
+        else:
+            load_file(path)
+
+
+def test_a_parameter_that_cannot_be_saved_is_named(blobs, tmp_path):
+    model = MIADM(4, prior=pd.Series([1.0, 1.0, 2.0, 2.0]), **QUICK).fit(blobs[0])
+    assert saved(model, tmp_path / "model").prior == [1, 1, 2, 2]
+    model.set_params(lam={"a": 1})
+    with pytest.raises(TypeError, match="lam="):
+        model.save(tmp_path / "other")
+    assert not (tmp_path / "other").exists()
 
 
 def change(path, **changes):
@@ -176,4 +198,22 @@ def test_what_is_no_model_is_refused(blobs, tmp_path):
         infomeans.load(tmp_path / "model")
     (tmp_path / "model" / "model.json").write_text("[]")
     with pytest.raises(InputError, match="not the description of a model"):
+        infomeans.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"weights": "/etc/passwd"}, "outside its folder"),
+        ({"weights": "../x.safetensors"}, "outside its folder"),
+        ({"weights": None}, "not the description of a model"),
+        ({"params": {"eval": "1"}}, "no model that can be built"),
+        ({"fitted": {}}, "no model that can be built"),
+        ({"network": {"kind": "magic"}}, "no model that can be built"),
+    ],
+)
+def test_a_strangers_model_is_looked_at_closely(changes, message, blobs, tmp_path):
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    change(tmp_path / "model", **changes)
+    with pytest.raises(InputError, match=message):
         infomeans.load(tmp_path / "model")

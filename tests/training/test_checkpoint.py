@@ -1,12 +1,15 @@
 import json
 import struct
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
-from infomeans.training import Callback, Checkpoint
+from infomeans.errors import InputError
+from infomeans.training import Callback, Checkpoint, resolve_settings
 
 LENGTHS = {"pretrain_epochs": 3, "warmup_epochs": 3, "epochs": 3}
 
@@ -36,6 +39,19 @@ def test_a_broken_training_ends_as_an_unbroken_one(cls, share, stripes, tmp_path
     assert np.array_equal(model.initial_labels_, whole.initial_labels_)
     untimed = [[{**h, "seconds": 0} for h in m.history_] for m in (model, whole)]
     assert untimed[0] == untimed[1]
+
+
+@pytest.mark.parametrize("network", ["auto", None])
+def test_vectors_go_on_as_well(network, blobs, tmp_path):
+    X, _ = blobs
+    settings = {"network": network, "random_state": 0, **LENGTHS}
+    whole = MIADM(4, **settings).fit(X)
+    last = whole.history_[len(whole.history_) // 2]
+    model = MIADM(4, **settings, checkpoint=tmp_path / "state")
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callbacks=[Killed(last["phase"], last["epoch"])]).fit(X)
+    model.set_params(callbacks=None).fit(X)
+    assert np.array_equal(model.predict_proba(X), whole.predict_proba(X))
 
 
 def test_epochs_that_are_done_are_not_done_again(stripes, tmp_path):
@@ -73,7 +89,14 @@ def test_the_best_state_of_pretraining_survives(stripes, tmp_path):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"n_clusters": 4}, "n_clusters is 3, not 4"), ({"random_state": 1}, "random_state")],
+    [
+        ({"n_clusters": 4}, "n_clusters is 3, not 4"),
+        ({"random_state": 1}, "random_state"),
+        ({"random_state": np.random.RandomState(1)}, "random_state"),
+        ({"init": np.arange(120) % 3}, "init"),
+        ({"network": nn.Sequential(nn.Flatten(), nn.Linear(72, 4), nn.Tanh())}, "network"),
+        ({"learning_rate": 0.1}, "learning_rate"),
+    ],
 )
 def test_another_training_is_refused(change, message, stripes, tmp_path):
     images, _ = stripes
@@ -85,8 +108,27 @@ def test_another_training_is_refused(change, message, stripes, tmp_path):
 def test_other_data_are_refused(stripes, tmp_path):
     images, _ = stripes
     model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state").fit(images)
-    with pytest.raises(ValueError, match="its data is"):
-        model.fit(images + 1)
+    for other in (images + 1, images.astype(np.float32), images.reshape(120, 72)):
+        with pytest.raises(InputError, match="its data is"):
+            model.fit(other)
+
+
+def test_other_weights_of_ones_own_network_are_refused(blobs, tmp_path):
+    X, _ = blobs
+    networks = [nn.Sequential(nn.Linear(6, 4), nn.Tanh()) for _ in range(2)]
+    model = MIADM(4, random_state=0, **LENGTHS, checkpoint=tmp_path / "state")
+    model.set_params(network=networks[0]).fit(X)
+    with pytest.raises(InputError, match="its network is"):
+        model.set_params(network=networks[1]).fit(X)
+
+
+def test_other_defaults_of_another_version_are_refused(stripes, tmp_path, monkeypatch):
+    images, _ = stripes
+    model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state").fit(images)
+    other = partial(resolve_settings, pretrain_learning_rate=0.1)
+    monkeypatch.setattr("infomeans.estimators.deep.resolve_settings", other)
+    with pytest.raises(InputError, match="its settings is"):
+        model.fit(images)
 
 
 def test_a_damaged_file_is_named(tmp_path):

@@ -1,7 +1,10 @@
 """infomeans cluster."""
 
+import glob
 import json
+import os
 import shlex
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,20 +21,21 @@ from infomeans.cli.options import (
     Key,
     Seed,
     Strict,
+    is_path,
     names,
     read,
 )
-from infomeans.cli.reporting import console, errors, loading
+from infomeans.cli.reporting import errors, loading, note, say
 from infomeans.cli.show import summarise
 from infomeans.errors import InputError
+from infomeans.methods.registry import METHODS
 
 if TYPE_CHECKING:
     from infomeans.runs import Run
 
-DEFAULTS = {"method": "mi-adm", "seed": 0}
-
 
 def cluster(
+    ctx: typer.Context,
     source: Annotated[
         str | None,
         typer.Argument(
@@ -60,7 +64,7 @@ def cluster(
     ] = False,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method's own."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Another parameter of the estimator."),
     ] = None,
     labels: Annotated[
         str | None,
@@ -116,8 +120,8 @@ def cluster(
         "id_column": id_column,
         "key": key,
         "impute": impute,
-        "labels": labels,
-        "data_dir": str(data_dir) if data_dir else None,
+        "labels": _lasting(labels),
+        "data_dir": None if source is None or is_path(source) else _lasting(data_dir),
         "strict": strict,
     }
     given: dict[str, Any] = {
@@ -134,35 +138,50 @@ def cluster(
     if resume:
         if out is None:
             raise InputError("--resume needs --out, the run folder to go on with.")
-        given = _agreed(Run(out), given)
+        given = _agreed(Run(out), given, _named(ctx, given))
     if given["source"] is None or given["n_clusters"] is None:
         raise InputError("INPUT and -k, the number of clusters, are needed.")
-    folder = out or free_folder(f"{Path(given['source']).stem or 'run'}-{given['method']}")
+    folder = out or free_folder(f"{_name(given['source'])}-{given['method']}")
     if not resume:
         check_free(folder, overwrite=overwrite)
     elif Run(folder).complete:
-        console.print(f"{folder} is complete already; nothing is left to do.")
+        say(f"{folder} is complete already; nothing is left to do.")
         return
     _cluster(given, folder, device=device, resume=resume, overwrite=overwrite)
     summarise(Run(folder))
 
 
-def _cluster(given: dict[str, Any], folder: Path, **options: Any) -> None:
-    samples = read(given["source"], **given["reading"])
+def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any) -> None:
+    from infomeans.runs import is_run
+
     with loading():
         from infomeans import jobs
 
+    request = jobs.Request(**given)
+    request.estimator(device)
+    samples = read(request.source, **request.reading)
+    deep = request.method in METHODS
     try:
-        jobs.cluster(jobs.Request(**given), samples, folder, verbose=True, **options)
+        with nullcontext(None) if deep else errors.status("Clustering"):
+            jobs.cluster(request, samples, folder, device=device, verbose=deep, **options)
     except KeyboardInterrupt:
-        again = f"infomeans cluster --resume --out {shlex.quote(str(folder))}"
-        errors.print(f"Stopped. Go on from the last epoch with: {again}", highlight=False)
+        if is_run(folder):
+            again = f"infomeans cluster --resume --out {shlex.quote(str(folder))}"
+            note(f"Stopped. Go on from the last epoch with: {again}")
         raise typer.Exit(130) from None
 
 
-def _lasting(source: str | None) -> str | None:
-    """A path that means the same from anywhere."""
-    return str(Path(source).resolve()) if source and Path(source).exists() else source
+def _lasting(given: str | Path | None) -> str | None:
+    """What is a path means the same from anywhere; a name stays a name."""
+    if given is None:
+        return None
+    return os.path.abspath(given) if is_path(str(given)) else str(given)
+
+
+def _name(source: str) -> str:
+    """What to call a run on this input."""
+    fixed = [part for part in Path(source).parts if not glob.has_magic(part)]
+    return Path(fixed[-1]).stem if fixed and fixed[-1] != os.sep else "run"
 
 
 def _params(settings: list[str] | None, **named: int | None) -> dict[str, Any]:
@@ -178,15 +197,24 @@ def _params(settings: list[str] | None, **named: int | None) -> dict[str, Any]:
     return params
 
 
-def _agreed(run: "Run", given: dict[str, Any]) -> dict[str, Any]:
+def _named(ctx: typer.Context, given: dict[str, Any]) -> set[str]:
+    """What was asked for on the command line itself."""
+    typed = {
+        {"k": "n_clusters"}.get(name, name)
+        for name in ctx.params
+        if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
+    return typed | (given["params"].keys() if "settings" in typed else set())
+
+
+def _agreed(run: "Run", given: dict[str, Any], named: set[str]) -> dict[str, Any]:
     """What a run was begun with; anything else that is asked for now contradicts it."""
-    kept = run.config.get("arguments")
-    if kept is None:
-        raise InputError(f"{run.path} was not made by infomeans cluster, and cannot be resumed.")
-    for name, value in _flat(given).items():
-        if value not in (None, False, DEFAULTS.get(name)) and value != _flat(kept).get(name):
+    kept = run.config["arguments"]
+    before, now = _flat(kept), _flat(given)
+    for name in sorted(named & now.keys()):
+        if now[name] != before.get(name):
             raise InputError(
-                f"{run.path} was begun with {name} {_flat(kept).get(name)!r}, not {value!r}; "
+                f"{run.path} was begun with {name} {before.get(name)!r}, not {now[name]!r}; "
                 f"--resume goes on with what it was begun with."
             )
     return dict(kept)

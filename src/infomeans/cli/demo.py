@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from infomeans.cli.options import Seed
-from infomeans.cli.reporting import console, loading
+from infomeans.cli.reporting import console, loading, say
 
 
 def demo(
@@ -44,5 +44,5 @@ def demo(
         "The classes served to fill this table and for nothing else. I(X;K) is in nats, at most "
         "log 10 = 2.303."
     )
-    console.print(f"Results: {folder}/", highlight=False)
-    console.print(f"Look at them with: infomeans show {folder}", highlight=False)
+    say(f"Results: {folder}/")
+    say(f"Look at them with: infomeans show {folder}")

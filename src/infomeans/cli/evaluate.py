@@ -1,16 +1,19 @@
 """infomeans evaluate."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from infomeans.cli.options import IdColumn, Key
 from infomeans.cli.reporting import console
+from infomeans.errors import InputError
 
 if TYPE_CHECKING:
     from infomeans.metrics import Confusion
+    from infomeans.runs import Run
 
 WIDEST = 20
 LISTED = 15
@@ -26,26 +29,41 @@ def evaluate(
 
     Example: infomeans evaluate run --labels folder
     """
-    from infomeans.data import find_labels
     from infomeans.metrics import confusion, scores
     from infomeans.runs import Run
 
     made = Run(run)
     clusters = made.labels
-    reading = made.config["arguments"]["reading"]
-    classes = find_labels(
-        labels,
-        clusters.ids,
-        source=made.config["data"]["source"],
-        id_column=id_column or reading.get("id_column"),
-        key=key,
-    )
+    classes = true_classes(made, clusters.ids, labels, id_column=id_column, key=key)
     figures = scores(classes, clusters.clusters)
     for name, title in (("acc", "accuracy"), ("nmi", "NMI"), ("ari", "ARI")):
         console.print(f"{title:<9} {figures[name]:.4f}", highlight=False)
     found = confusion(classes, clusters.clusters)
     fits = max(found.counts.shape) <= WIDEST
     console.print(_table(found) if fits else _mistakes(found))
+
+
+def true_classes(
+    run: "Run", ids: list[str], labels: str, *, id_column: str | None, key: str | None
+) -> Any:
+    """The classes of a run's samples; a column or array of its input is read anew."""
+    from infomeans.data import find_labels
+    from infomeans.data import open as open_input
+    from infomeans.data.recipes import TableRecipe, read_recipe
+
+    source, reading = run.config["data"]["source"], run.config["arguments"]["reading"]
+    if labels == "folder" or Path(labels).is_file():
+        return find_labels(labels, ids, source=source, id_column=id_column, key=key)
+    recipe = read_recipe(run.model)
+    if isinstance(recipe, TableRecipe) and labels in recipe.columns:
+        raise InputError(
+            f"The column {labels!r} was a feature of {run.path}, so that it cannot judge its "
+            f"clusters; cluster anew with --labels {labels}, which keeps it out."
+        )
+    samples = open_input(run.config["arguments"]["source"], **{**reading, "labels": labels})
+    if samples.fingerprint != run.config["data"]["fingerprint"]:
+        raise InputError(f"{source} has changed since {run.path} was made; give a file of labels.")
+    return samples.labels
 
 
 def _table(found: "Confusion") -> Table:
@@ -58,7 +76,7 @@ def _table(found: "Confusion") -> Table:
         cells = [f"[dim]{n}" if n == 0 else str(n) for n in counts]
         if row < len(cells):
             cells[row] = f"[bold]{counts[row]}"
-        table.add_row(str(name), *cells)
+        table.add_row(escape(str(name)), *cells)
     return table
 
 
@@ -67,15 +85,14 @@ def _mistakes(found: "Confusion") -> Table:
     table = Table(title=f"the {LISTED} largest confusions")
     for name in ("class", "lies in cluster", "which is matched to", "samples"):
         table.add_column(name, justify="right" if name == "samples" else "left")
-    cells = [
+    wrong = [
         (int(count), row, column)
         for row, counts in enumerate(found.counts)
         for column, count in enumerate(counts)
         if count and row != column
     ]
-    for count, row, column in sorted(cells, reverse=True)[:LISTED]:
+    for count, row, column in sorted(wrong, reverse=True)[:LISTED]:
         matched = found.classes[column] if column < len(found.classes) else "no class"
-        table.add_row(
-            str(found.classes[row]), str(found.clusters[column]), str(matched), str(count)
-        )
+        cells = (found.classes[row], found.clusters[column], matched, count)
+        table.add_row(*(escape(str(cell)) for cell in cells))
     return table

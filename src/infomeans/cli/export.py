@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from infomeans.cli.reporting import console, errors, loading
+from infomeans.cli.reporting import errors, loading, say
 from infomeans.errors import InputError
 
 
@@ -19,14 +19,15 @@ def export(
 
     Example: infomeans export run --format onnx --out model.onnx
     """
+    from infomeans.runs import check_file
+
     if form != "onnx":
         raise InputError(f"--format {form} is unknown; onnx is accepted.")
-    if out.exists() and not overwrite:
-        raise InputError(f"{out} exists already; name another file or add --overwrite.")
+    check_file(out, overwrite=overwrite)
     with loading():
-        from infomeans.estimators import load_model
         from infomeans.export import to_onnx
+        from infomeans.jobs import load_clusterer
 
     with errors.status("Exporting"):
-        to_onnx(load_model(run), out)
-    console.print(f"Model: {out}", highlight=False)
+        to_onnx(load_clusterer(run), out)
+    say(f"Model: {out}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from infomeans.cli.reporting import counted, progress, warn
+from infomeans.errors import few
 
 if TYPE_CHECKING:
     from infomeans.data import Samples
@@ -58,10 +60,17 @@ def read(source: str, **options: Any) -> Samples:
     with progress("reading") as bar:
         samples = data.open(source, progress=bar, **options)
     if samples.skipped:
-        warn(f"{counted(samples.skipped, 'unreadable image')} skipped: {_listed(samples.skipped)}.")
+        warn(
+            f"{counted(samples.skipped, 'unreadable image')} skipped: {_reasons(samples.skipped)}."
+        )
     if samples.ignored:
-        warn(f"{counted(samples.ignored, 'column')} ignored: {_listed(samples.ignored)}.")
+        warn(f"{counted(samples.ignored, 'column')} ignored: {_reasons(samples.ignored)}.")
     return samples
+
+
+def is_path(given: str) -> bool:
+    """Whether this names files, and not a benchmark or a column."""
+    return Path(given).exists() or glob.has_magic(given)
 
 
 def names(columns: list[str] | None) -> list[str] | None:
@@ -69,7 +78,5 @@ def names(columns: list[str] | None) -> list[str] | None:
     return [name.strip() for part in columns for name in part.split(",")] if columns else None
 
 
-def _listed(items: list[tuple[str, str]]) -> str:
-    shown = ", ".join(f"{name} ({reason})" for name, reason in items[:SHOWN])
-    more = len(items) - SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
+def _reasons(items: list[tuple[str, str]]) -> str:
+    return few([f"{name} ({reason})" for name, reason in items], SHOWN)

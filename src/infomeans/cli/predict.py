@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from infomeans.cli.options import Device, IdColumn, Key, Strict, read
-from infomeans.cli.reporting import errors, loading, progress
+from infomeans.cli.reporting import counted, loading, note, progress
 
 
 def predict(
@@ -32,9 +32,8 @@ def predict(
         check_table(out, overwrite=overwrite)
     with loading():
         from infomeans import jobs
-        from infomeans.estimators import load_model
 
-    model = load_model(run)
+    model = jobs.load_clusterer(run)
     samples = read(source, like=run, id_column=id_column, key=key, strict=strict)
     model.set_params(device=device)
     with progress("predicting") as bar:
@@ -43,4 +42,4 @@ def predict(
         typer.echo(labels.csv(), nl=False)
     else:
         labels.write(out)
-        errors.print(f"{len(labels.ids)} samples: {out}", highlight=False)
+        note(f"{counted(labels.ids, 'sample')}: {out}")

@@ -10,7 +10,10 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from infomeans.errors import InputError
 
 console = Console()
 errors = Console(stderr=True)
@@ -50,21 +53,31 @@ def command(
 def _one_line(debug: bool) -> Iterator[None]:
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (InputError, OSError) as error:
         if debug:
             raise
-        fail(str(error), code=1 if isinstance(error, OSError) else 2)
+        fail(str(error), code=2 if isinstance(error, InputError) else 1)
 
 
 def fail(message: str, *, code: int) -> None:
     """Say what is wrong and leave."""
-    errors.print("[red]Error:[/red]", message, markup=True, highlight=False, soft_wrap=True)
+    errors.print(f"[red]Error:[/red] {escape(message)}", highlight=False, soft_wrap=True)
     raise typer.Exit(code)
 
 
 def warn(message: str) -> None:
     """Say what the user should know."""
-    errors.print("[yellow]Warning:[/yellow]", message, highlight=False, soft_wrap=True)
+    errors.print(f"[yellow]Warning:[/yellow] {escape(message)}", highlight=False, soft_wrap=True)
+
+
+def say(message: str) -> None:
+    """A line on standard output, as it is."""
+    console.print(escape(message), highlight=False, soft_wrap=True)
+
+
+def note(message: str) -> None:
+    """A line on standard error, as it is."""
+    errors.print(escape(message), highlight=False, soft_wrap=True)
 
 
 def counted(items: Sized, what: str) -> str:

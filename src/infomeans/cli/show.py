@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
-from infomeans.cli.reporting import console, counted
+from infomeans.cli.reporting import console, counted, say
 
 if TYPE_CHECKING:
     from infomeans.runs import Run
@@ -30,15 +31,12 @@ def summarise(run: "Run") -> None:
     """Print what a run is and what came out."""
     facts = Table.grid(padding=(0, 2))
     for name, value in _facts(run).items():
-        facts.add_row(f"[dim]{name}", value)
+        facts.add_row(f"[dim]{name}", escape(value))
     console.print(facts)
     if run.complete:
         console.print(_clusters(run))
     else:
-        console.print(
-            f"Not complete: go on with  infomeans cluster --resume --out {run.path}",
-            highlight=False,
-        )
+        say(f"Not complete: go on with  infomeans cluster --resume --out {run.path}")
 
 
 def _facts(run: "Run") -> dict[str, str]:
@@ -84,6 +82,6 @@ def _clusters(run: "Run") -> Table:
             f"{size / sum(sizes):.1%}",
             "━" * max(round(BAR * size / max(sizes)), int(size > 0)),
             "" if best is None else f"{labels.confidences[members].mean():.3f}",
-            "" if best is None else labels.ids[best],
+            "" if best is None else escape(labels.ids[best]),
         )
     return table

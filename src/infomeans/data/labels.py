@@ -18,11 +18,12 @@ from infomeans.data.files import (
     lines,
     printable,
 )
+from infomeans.data.images import Images
 from infomeans.data.sources import locate
 from infomeans.data.tables import Table
 from infomeans.errors import InputError, few
 
-Labels = NDArray[np.str_]
+LabelArray = NDArray[np.str_]
 
 
 def find_labels(
@@ -33,7 +34,7 @@ def find_labels(
     id_column: str | None = None,
     key: str | None = None,
     listed: Sequence[str] | None = None,
-) -> Labels:
+) -> LabelArray:
     """One label for each id.
 
     Parameters
@@ -50,6 +51,7 @@ def find_labels(
         Column or array of the labels in a file that has several.
     listed : sequence of str, optional
         The ids before unreadable images were skipped; a file may have a label for each of them.
+        By default they are looked up in the source.
 
     Returns
     -------
@@ -63,12 +65,20 @@ def find_labels(
         labels = _in_source(spec, source)
     else:
         raise InputError(f"labels={spec!r}: there is no such file.")
+    if listed is None and len(labels) != len(ids):
+        listed = _listed_in(source)
     return _aligned(spec, labels, ids, listed)
 
 
 def is_column(spec: str) -> bool:
     """Whether labels are meant to be a column or array of the source itself."""
     return spec != "folder" and not Path(spec).is_file()
+
+
+def _listed_in(source: object) -> list[str] | None:
+    """The ids of all images of a source, readable or not."""
+    found = None if source is None else locate(source)
+    return found.ids if isinstance(found, Images) else None
 
 
 def _folder(name: str) -> str:
@@ -143,7 +153,7 @@ def _joined(source: str, names: list[str], labels: list[str], ids: Sequence[str]
 
 def _aligned(
     spec: str, labels: list[str], ids: Sequence[str], listed: Sequence[str] | None
-) -> Labels:
+) -> LabelArray:
     if listed is not None and len(labels) == len(listed):
         label_of = dict(zip(listed, labels, strict=True))
         labels = [label_of[name] for name in ids]

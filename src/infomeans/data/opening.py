@@ -94,7 +94,8 @@ def open(  # noqa: A001
         options |= {"id_column": id_column, "key": key}
     if isinstance(source, str) and source in BENCHMARKS and not Path(source).exists():
         _check_options(options, Arrays, source, like)
-        return _checked(benchmark(source, data_dir), like)
+        samples = _checked(benchmark(source, data_dir), like)
+        return samples if labels in (None, "labels") else _labelled(samples, labels, id_column, key)
     found = locate(source)
     _check_options(options, type(found), found.source, like)
     in_table = isinstance(found, Table) and labels is not None and is_column(labels)
@@ -119,15 +120,28 @@ def open(  # noqa: A001
         samples = _checked(_read_array(found, key, like), like)
     if labels is None or in_table:
         return samples
-    found_labels = find_labels(
-        labels,
-        samples.ids,
-        source=source,
-        id_column=id_column,
-        key=None if isinstance(found, Arrays) else key,
-        listed=found.ids if isinstance(found, Images) else None,
+    return replace(
+        samples,
+        labels=find_labels(
+            labels,
+            samples.ids,
+            source=source,
+            id_column=id_column,
+            key=None if isinstance(found, Arrays) else key,
+            listed=found.ids if isinstance(found, Images) else None,
+        ),
     )
-    return replace(samples, labels=found_labels)
+
+
+def _labelled(samples: Samples, labels: str, id_column: str | None, key: str | None) -> Samples:
+    """A benchmark with labels from a file instead of its own."""
+    if is_column(labels):
+        raise InputError(
+            f"labels={labels!r}: {samples.source} has labels of its own, 'labels'; a file is "
+            f"accepted as well."
+        )
+    found = find_labels(labels, samples.ids, id_column=id_column, key=key)
+    return replace(samples, labels=found)
 
 
 def _check_options(

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 from infomeans.errors import InputError
 from infomeans.files import write_atomic
 
-FILE, MODEL = "input.json", "model.json"
+FILE = "input.json"
 
 Kind = Literal["images", "table", "array"]
 Depth = Literal["uint8", "uint16", "float32"]
@@ -50,22 +50,14 @@ def write_recipe(recipe: Recipe, folder: Path) -> None:
 
 
 def read_recipe(path: Path) -> Recipe:
-    """How to read input for a model, from the folder of the model or of its run.
-
-    A model that was saved from Python has seen arrays alone, of which its description knows the
-    shape.
-    """
+    """How to read input for a model, from the folder of the model or of its run."""
     for folder in (path, path / "model"):
         if (folder / FILE).exists():
-            return Recipe.from_json(_json(folder / FILE))
-        if (folder / MODEL).exists():
-            return ArrayRecipe(tuple(_json(folder / MODEL)["fitted"]["_sample_shape"]))
-    raise InputError(f"{path} is not a saved model or a run: it holds no {MODEL}.")
-
-
-def _json(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+            try:
+                return Recipe.from_json(json.loads((folder / FILE).read_text(encoding="utf-8")))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise InputError(f"{folder / FILE} is damaged.") from error
+    raise InputError(f"{path} is not a saved model or a run: it holds no {FILE}.")
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,8 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _rebuild(self, network: nn.Module, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
         """Put the parts of a saved model in place, from their tensors."""
         network.load_state_dict(tensors["network"])
-        self.network_ = network.eval()
+        # As the trainer leaves it: the layout decides in which order a convolution adds up.
+        self.network_ = network.eval().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.scaling_ = Scaling(**tensors["scaling"])
 
     @staticmethod
@@ -133,8 +134,9 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         double = samples.ndim == 2 and not isinstance(self.network_, UserNetwork)
         device = torch.device("cpu") if double else make_fabric(self.device).device
         dtype = torch.float64 if double else torch.float32
-        pipeline = copy.deepcopy(nn.Sequential(*modules)).to(device, dtype).eval()
-        pipeline.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        pipeline = nn.Sequential(*modules).eval()
+        if double or device.type != "cpu":
+            pipeline = copy.deepcopy(pipeline).to(device, dtype)
         batches = np.split(samples, range(PREDICT_BATCH, len(samples), PREDICT_BATCH))
         with torch.inference_mode():
             results = [

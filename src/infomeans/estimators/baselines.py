@@ -158,10 +158,9 @@ class Votes(nn.Module):
         """The shares (n, K)."""
         x = x.flatten(1)
         count = min(self.n_neighbors, len(self.samples))
-        fast = self.samples.square().sum(dim=1) - 2 * x @ self.samples.T
-        near = fast.topk(count, largest=False).indices
-        # Inner products are too coarse to find a sample among its near copies.
-        exact = (x[:, None] - self.samples[near]).square().sum(dim=2)
-        near = near.gather(1, exact.topk(count, largest=False).indices)
-        votes = F.one_hot(self.labels[near], self.n_clusters).to(x)
+        # In double precision, for inner products are too coarse to tell a sample from a near copy.
+        x, samples = x.double(), self.samples.double()
+        distances = samples.square().sum(dim=1) - 2 * x @ samples.T
+        near = distances.topk(count, largest=False).indices
+        votes = F.one_hot(self.labels[near], self.n_clusters).to(self.samples)
         return (votes[:, 0] + votes.mean(dim=1)) / 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -16,6 +16,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor, nn
 
+from infomeans import __version__
 from infomeans.data.arrays import channels_first
 from infomeans.data.scaling import Scaling
 from infomeans.estimators.base import (
@@ -25,7 +26,7 @@ from infomeans.estimators.base import (
     SampleClusterer,
     SampleEstimator,
 )
-from infomeans.estimators.saving import plain_params
+from infomeans.estimators.saving import GIVEN, plain_params
 from infomeans.initial import check_init, initial_clusters
 from infomeans.methods import find_method
 from infomeans.networks import DenoisingAutoencoder, build_network
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from infomeans.training import Settings
 
 # Parameters that leave the result of a training as it is.
-HARMLESS = ("device", "verbose", "callbacks", "checkpoint")
+HARMLESS = ("device", "verbose")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -122,7 +123,7 @@ class DeepEstimator(SampleEstimator):
                     seed=seed,
                     augment=random_affine if self.augment else None,
                     callbacks=callbacks,
-                    checkpoint=self._checkpoint(samples),
+                    checkpoint=self._checkpoint(samples, settings, network, seed),
                 )
                 yield trainer, x
                 self._n_features_out = trainer.embed(x[:1]).shape[1]
@@ -133,15 +134,23 @@ class DeepEstimator(SampleEstimator):
         self.scaling_ = scaling
         self.history_ = [record.as_dict() for record in trainer.history]
 
-    def _checkpoint(self, samples: NDArray[Any]) -> Checkpoint | None:
-        """Where to keep the training's state, with what makes it this training."""
+    def _checkpoint(
+        self, samples: NDArray[Any], settings: Settings, network: nn.Module, seed: int
+    ) -> Checkpoint | None:
+        """Where to keep the training's state, with all that makes it this training."""
         if self.checkpoint is None:
             return None
+        params = {k: v for k, v in plain_params(self).items() if k not in HARMLESS}
         identity = {
+            "infomeans": __version__,
             "estimator": type(self).__name__,
-            "data": hashlib.sha256(np.ascontiguousarray(samples).data).hexdigest(),
-            **{k: v for k, v in plain_params(self).items() if k not in HARMLESS},
+            "data": f"{samples.shape} {samples.dtype} {digest(samples)}",
+            **{k: digest(v) if isinstance(v, list) else v for k, v in params.items()},
+            "random_state": None if self.random_state is None else seed,
+            "settings": asdict(settings),
         }
+        if params["network"] == GIVEN:
+            identity["network"] = digest(*network.state_dict().values())
         return Checkpoint(self.checkpoint, identity)
 
 
@@ -299,3 +308,11 @@ def _check_prior(prior: Sequence[float], n_clusters: int) -> None:
             f"prior={prior!r} must hold one positive number for each of the "
             f"n_clusters={n_clusters} clusters."
         )
+
+
+def digest(*values: Any) -> str:
+    """A short text that other arrays do not have."""
+    hashed = hashlib.sha256()
+    for value in values:
+        hashed.update(np.ascontiguousarray(value).data)
+    return hashed.hexdigest()[:16]

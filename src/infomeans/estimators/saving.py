@@ -1,7 +1,7 @@
 """Models on disk: JSON says what a model is, safetensors hold its numbers.
 
-A folder holds `model.json` and the file of tensors that it names. The JSON is written last, so
-that a crash leaves the old model or the new one.
+A folder holds `model.json`, the file of tensors that it names, and `input.json`, how to read new
+input. `model.json` is written last, so that a crash leaves the old model or the new one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from infomeans import __version__
+from infomeans.data.recipes import FILE as RECIPE
+from infomeans.data.recipes import ArrayRecipe, Recipe, write_recipe
 from infomeans.errors import InputError
 from infomeans.files import write_atomic
+from infomeans.methods import ESTIMATORS
 from infomeans.networks import network_from_config, network_to_config
 
 if TYPE_CHECKING:
@@ -31,39 +34,42 @@ if TYPE_CHECKING:
 FORMAT = 1
 """What this version writes; it reads this and all before."""
 
-ESTIMATORS = (
-    "MIADM",
-    "SRKMeans",
-    "DEPICT",
-    "MID",
-    "DEC",
-    "DCN",
-    "Autoencoder",
-    "KMeansBaseline",
-    "GraphBaseline",
-)
 GIVEN = "given"
 """Stands for a network or initial clusters that were passed in."""
 
+_MODEL, _TENSORS = "model.json", ".safetensors"
 _PARTS = ("network", "method", "scaling")
 _ARRAYS = ("labels_", "initial_labels_", "cluster_centers_")
+_OF_THE_MOMENT = ("callbacks", "checkpoint")
 
 
-def write_model(model: SampleEstimator, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write a fitted model to a folder."""
+def write_model(
+    model: SampleEstimator,
+    path: str | Path,
+    *,
+    recipe: Recipe | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Write a fitted model to a folder.
+
+    Parameters
+    ----------
+    model : SampleEstimator
+    path : path
+    recipe : Recipe, optional
+        How its samples were read; by default they were an array.
+    overwrite : bool
+        Whether to replace a model that lies there.
+    """
     folder = Path(path)
-    description = folder / "model.json"
-    if folder.exists() and not (overwrite and description.exists()) and any(folder.iterdir()):
-        raise FileExistsError(
-            f"{folder} exists already; name a new folder"
-            + (" or pass overwrite=True." if description.exists() else ", for it is not a model's.")
-        )
+    _check_free(folder, overwrite)
+    description, tensors = _describe(model), save(_tensors(model))
+    weights = hashlib.sha256(tensors).hexdigest()[:16] + _TENSORS
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = save(_tensors(model))
-    weights = f"{hashlib.sha256(tensors).hexdigest()[:16]}.safetensors"
     write_atomic(folder / weights, tensors)
-    write_atomic(description, json.dumps({**_describe(model), "weights": weights}, indent=2) + "\n")
-    for other in folder.glob("*.safetensors"):
+    write_recipe(recipe or ArrayRecipe(model._sample_shape), folder)
+    write_atomic(folder / _MODEL, json.dumps({**description, "weights": weights}, indent=2) + "\n")
+    for other in folder.glob(f"*{_TENSORS}"):
         if other.name != weights:
             other.unlink()
 
@@ -88,57 +94,64 @@ def load_model(
     """
     folder = _model_folder(Path(path))
     description = _read_description(folder)
-    tensors = _read_tensors(folder / description["weights"])
-    model = _estimator_class(description["estimator"], estimator)()
-    built = network_from_config(description["network"], network)
-    model.set_params(**description["params"])
-    model._rebuild(built, {part: _under(part, tensors) for part in _PARTS})
-    for name, value in _under("fitted", tensors).items():
-        setattr(model, name, value.numpy())
-    if getattr(model, "network", None) == GIVEN:
-        model.network = network or model.network_
-    if getattr(model, "init", None) == GIVEN:
-        model.init = model.initial_labels_
-    for name, value in description["fitted"].items():
-        setattr(model, name, value)
-    model._sample_shape = tuple(model._sample_shape)
-    if "feature_names_in_" in description["fitted"]:
-        model.feature_names_in_ = np.array(model.feature_names_in_, dtype=object)
-    return model
+    tensors = _read_tensors(folder, description)
+    try:
+        return _build(description, tensors, network, estimator)
+    except InputError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{folder} holds no model that can be built: {reason}") from error
 
 
 def plain_params(model: SampleEstimator) -> dict[str, Any]:
-    """An estimator's parameters as JSON can hold them."""
-    return {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+    """The parameters that are more than of the moment, as JSON can hold them."""
+    params = model.get_params(deep=False)
+    return {name: _plain(name, params[name]) for name in params if name not in _OF_THE_MOMENT}
 
 
-def _plain(value: Any) -> Any:
+def _plain(name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
+    if value is None or isinstance(value, str | int | float):
+        return value
     if isinstance(value, Path):
         return str(value)
-    if isinstance(value, list | tuple | np.ndarray) and np.asarray(value).dtype.kind in "iuf":
-        return np.asarray(value).tolist()
+    if isinstance(value, np.random.RandomState):
+        return None
     if callable(value):
         return GIVEN
-    return value if isinstance(value, str | int | float) else None
+    array = np.asarray(value)
+    if array.dtype.kind in "biuf":
+        return array.tolist()
+    raise TypeError(f"{name}={value!r} cannot be saved; numbers, text and arrays can.")
+
+
+def _check_free(folder: Path, overwrite: bool) -> None:
+    """Refuse a folder that holds a model, or anything else.
+
+    What a broken write left behind is no reason.
+    """
+    names = [path.name for path in folder.iterdir()] if folder.exists() else []
+    ours = (_MODEL, RECIPE)
+    if any(not (n in ours or n.endswith(_TENSORS) or n.startswith(".")) for n in names):
+        raise FileExistsError(f"{folder} exists already and is not a model's; name a new folder.")
+    if _MODEL in names and not overwrite:
+        raise FileExistsError(f"{folder} holds a model already; pass overwrite=True to replace it.")
 
 
 def _describe(model: SampleEstimator) -> dict[str, Any]:
     params = plain_params(model)
     if not isinstance(params.get("init", ""), str):
         params["init"] = GIVEN
-    if "checkpoint" in params:
-        params["checkpoint"] = None
     fitted = {
-        "_sample_shape": list(model._sample_shape),
-        "_n_features_out": model._n_features_out,
-        "history_": getattr(model, "history_", []),
+        "shape": list(model._sample_shape),
+        "n_features_out": model._n_features_out,
+        "history": model.history_,
+        "feature_names": None,
     }
-    if hasattr(model, "n_features_in_"):
-        fitted["n_features_in_"] = model.n_features_in_
     if hasattr(model, "feature_names_in_"):
-        fitted["feature_names_in_"] = [str(name) for name in model.feature_names_in_]
+        fitted["feature_names"] = [str(name) for name in model.feature_names_in_]
     return {
         "format": FORMAT,
         "infomeans": __version__,
@@ -163,39 +176,69 @@ def _tensors(model: SampleEstimator) -> dict[str, Tensor]:
     return tensors
 
 
-def _under(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    prefix = f"{part}."
-    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
-
-
 def _model_folder(path: Path) -> Path:
     for folder in (path, path / "model"):
-        if (folder / "model.json").exists():
+        if (folder / _MODEL).exists():
             return folder
-    raise InputError(f"{path} is not a saved model or a run: it holds no model.json.")
+    raise InputError(f"{path} is not a saved model or a run: it holds no {_MODEL}.")
 
 
 def _read_description(folder: Path) -> dict[str, Any]:
     try:
-        description = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-        found = description["format"]
+        description = json.loads((folder / _MODEL).read_text(encoding="utf-8"))
+        found, weights = int(description["format"]), Path(description["weights"])
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder / 'model.json'} is not the description of a model.") from error
+        raise InputError(f"{folder / _MODEL} is not the description of a model.") from error
     if found > FORMAT:
         raise InputError(
             f"{folder} was saved in format {found} by infomeans {description.get('infomeans')}; "
             f"this version, {__version__}, reads formats up to {FORMAT}. Install a newer one."
         )
+    if weights.name != str(weights):
+        raise InputError(f"{folder / _MODEL} names weights outside its folder: {weights}.")
     return dict(description)
 
 
-def _read_tensors(path: Path) -> dict[str, Tensor]:
+def _read_tensors(folder: Path, description: Mapping[str, Any]) -> dict[str, Tensor]:
+    path = folder / description["weights"]
     try:
         return load(path.read_bytes())
     except (FileNotFoundError, SafetensorError) as error:
-        raise InputError(
-            f"{path}, which holds the model's weights, cannot be read: {error}"
-        ) from error
+        raise InputError(f"{path}, with the model's weights, cannot be read: {error}") from error
+
+
+def _build(
+    description: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    network: nn.Module | None,
+    estimator: type[SampleEstimator] | None,
+) -> SampleEstimator:
+    model = _estimator_class(description["estimator"], estimator)()
+    kept = {k: v for k, v in description["params"].items() if k not in _OF_THE_MOMENT}
+    model.set_params(**kept)
+    built = network_from_config(description["network"], network)
+    model._rebuild(built, {part: _under(part, tensors) for part in _PARTS})
+    for name in _ARRAYS:
+        if f"fitted.{name}" in tensors:
+            setattr(model, name, tensors[f"fitted.{name}"].numpy())
+    if kept.get("network") == GIVEN:
+        model.set_params(network=network or model.network_)
+    if kept.get("init") == GIVEN:
+        model.set_params(init=model.initial_labels_)
+    fitted = description["fitted"]
+    model._sample_shape = tuple(fitted["shape"])
+    model._n_features_out = fitted["n_features_out"]
+    model.history_ = fitted["history"]
+    if len(model._sample_shape) == 1:
+        model.n_features_in_ = model._sample_shape[0]
+    if fitted["feature_names"]:
+        model.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
+    return model
+
+
+def _under(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    prefix = f"{part}."
+    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
 def _estimator_class(name: str, given: type[SampleEstimator] | None) -> type[SampleEstimator]:

@@ -107,6 +107,10 @@ BASELINES = {
 }
 
 
+ESTIMATORS = (*(info.estimator for info in (METHODS | BASELINES).values()), "Autoencoder")
+"""The estimators by name."""
+
+
 def find_method(slug: str) -> MethodInfo:
     """The method of this name."""
     if slug not in METHODS:

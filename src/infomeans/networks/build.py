@@ -7,6 +7,7 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
+from infomeans.errors import InputError
 from infomeans.networks.adapters import Identity, UserNetwork
 from infomeans.networks.autoencoder import DenoisingAutoencoder
 from infomeans.networks.convolutional import convolutional_autoencoder
@@ -92,7 +93,7 @@ def network_from_config(config: Mapping[str, Any], given: nn.Module | None = Non
         return Identity()
     if kind == "custom":
         if given is None:
-            raise ValueError(
+            raise InputError(
                 "The model was fitted with a network of your own, of which only the weights are "
                 "saved; pass a module of the same architecture as network=."
             )

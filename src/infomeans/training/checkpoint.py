@@ -17,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from infomeans.errors import InputError
 from infomeans.files import write_atomic
 
 HEADER = "infomeans"
@@ -54,7 +55,7 @@ class Checkpoint:
                 names = file.keys()
                 content = _unpack(tree, {name: file.get_tensor(name) for name in names})
         except (SafetensorError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"checkpoint {self.path} cannot be read: {error}") from error
+            raise InputError(f"checkpoint {self.path} cannot be read: {error}") from error
         self._check(content["identity"])
         state: dict[str, Any] = content["state"]
         return state
@@ -63,7 +64,7 @@ class Checkpoint:
         for name in {**self.identity, **identity}:
             ours, theirs = self.identity.get(name), identity.get(name)
             if ours != theirs:
-                raise ValueError(
+                raise InputError(
                     f"checkpoint {self.path} belongs to another training: its {name} is "
                     f"{theirs!r}, not {ours!r}. Name another file or remove this one."
                 )

@@ -287,6 +287,7 @@ class _Loop:
         return {
             "optimizer": self.optimizer.state_dict() if self.optimizer else None,
             "schedule": self.schedule.state_dict() if self.schedule else None,
+            "precision": self.trainer.fabric.strategy.precision.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -294,6 +295,7 @@ class _Loop:
             restore_optimizer(self.optimizer, state["optimizer"])
         if self.schedule:
             self.schedule.load_state_dict(state["schedule"])
+        self.trainer.fabric.strategy.precision.load_state_dict(state["precision"])
 
     def _descend(self, loss: Tensor) -> None:
         if self.optimizer is None:
