@@ -25,7 +25,7 @@ from infomeans.estimators.saving import load_model, write_model
 from infomeans.functional import entropy
 from infomeans.methods import BASELINES, METHODS
 from infomeans.metrics import scores
-from infomeans.runs import Labels, Run
+from infomeans.runs import Labels, Run, is_run
 from infomeans.training import Callback, Record, make_fabric
 
 CHUNK = 8192
@@ -211,6 +211,10 @@ def predict_proba(model: SampleClusterer, X: Array, progress: Progress | None = 
 
 def load_clusterer(path: Path) -> SampleClusterer:
     """The model of a run, which must give clusters."""
+    if is_run(path) and not Run(path).complete:
+        raise InputError(
+            f"{path} is not complete; go on with infomeans cluster --resume --out {path}"
+        )
     model = load_model(path)
     if not isinstance(model, SampleClusterer):
         raise InputError(f"{path} holds {type(model).__name__}, which finds no clusters.")
@@ -249,7 +253,7 @@ def _figures(posteriors: Array) -> dict[str, Any]:
     h_k, h_k_x = entropy(p.mean(dim=0)).item(), entropy(p).mean().item()
     clusters = posteriors.argmax(axis=1)
     return {
-        "mi": h_k - h_k_x,
+        "mi": max(0.0, h_k - h_k_x),
         "h_k": h_k,
         "h_k_x": h_k_x,
         "confidence": float(posteriors.max(axis=1).mean()),

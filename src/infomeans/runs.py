@@ -12,8 +12,10 @@ metrics.json            the figures; written last, so that a run that has it is 
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
+import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -234,6 +236,9 @@ def check_free(path: Path, *, overwrite: bool) -> None:
             )
     elif path.exists() and not (path.is_dir() and all(p.name[0] == "." for p in path.iterdir())):
         raise InputError(f"{path} exists already and is not a run folder; name another one.")
+    ancestor = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not os.access(ancestor, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def _aside(path: Path) -> Path:
@@ -258,6 +263,8 @@ def check_file(path: Path, *, overwrite: bool) -> None:
     """Refuse a file that exists, or whose folder does not."""
     if not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file.")
     if path.exists() and not overwrite:
         raise InputError(f"{path} exists already; name another file or add --overwrite.")
 

@@ -198,6 +198,8 @@ def test_an_existing_run_is_not_overwritten_unasked(infomeans, run, photos, tmp_
         (["PHOTOS", "-k", 3, "--device", "abacus"], "abacus"),
         (["PHOTOS", "-k", 3, "--set", "lambda=1"], "lambda"),
         (["PHOTOS", "-k", 3, "--set", "lam"], "NAME=VALUE"),
+        (["PHOTOS", "-k", 3, "--epochs", 1, "--set", "epochs=2"], "twice"),
+        (["", "-k", 3], "empty"),
         (["PHOTOS", "-k", 3, "--set", "lam=-1"], "lam"),
         (["PHOTOS", "-k", 3, "--set", "random_state=1"], "random_state"),
         (["PHOTOS", "-k", 3, "--set", "network=[1]"], "network"),
@@ -285,7 +287,8 @@ def test_a_full_disk_leaves_what_was_there(command, infomeans, table, tmp_path):
         [sys.executable, "-c", FULL, *map(str, arguments[command])], capture_output=True, text=True
     )
     assert result.returncode == 1, result.stderr
-    assert "Error: [Errno" in result.stderr
+    assert "Error: " in result.stderr
+    assert str(tmp_path) in result.stderr
     assert "Traceback" not in result.stderr
     assert contents(tmp_path) == before
 

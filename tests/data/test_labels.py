@@ -31,7 +31,7 @@ def test_folders_are_labels():
 
 
 def test_an_image_outside_every_folder_has_no_label():
-    with pytest.raises(InputError, match=r"labels='folder': 4.png lies in no folder"):
+    with pytest.raises(InputError, match=r"'4.png' lies in none"):
         find_labels("folder", [*IDS, "4.png"])
 
 
@@ -167,3 +167,10 @@ def test_arrays_take_labels_by_key_or_file(tmp_path, file):
     assert samples.labels.tolist() == ["7", "8"]
     path = file("y.txt", "p\nq")
     assert open_samples(np.eye(2), labels=path).labels.tolist() == ["p", "q"]
+
+
+def test_labels_may_be_an_array():
+    X = np.zeros((3, 2))
+    assert open_samples(X, labels=np.array([2, 0, 1])).labels.tolist() == ["2", "0", "1"]
+    with pytest.raises(InputError, match="2 labels for 3 samples"):
+        open_samples(X, labels=["a", "b"])

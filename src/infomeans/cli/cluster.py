@@ -135,6 +135,8 @@ def cluster(
         ),
         "parquet": parquet,
     }
+    if resume and overwrite:
+        raise InputError("--resume goes on with a run, --overwrite replaces it; give one of them.")
     if resume:
         if out is None:
             raise InputError("--resume needs --out, the run folder to go on with.")
@@ -190,6 +192,8 @@ def _params(settings: list[str] | None, **named: int | None) -> dict[str, Any]:
         name, equals, text = setting.partition("=")
         if not equals:
             raise InputError(f"--set {setting} is not of the form NAME=VALUE.")
+        if name in params:
+            raise InputError(f"--set {setting}: {name} is given twice.")
         try:
             params[name] = json.loads(text)
         except ValueError:

@@ -15,7 +15,7 @@ def export(
     form: Annotated[str, typer.Option("--format", help="'onnx' is known.")] = "onnx",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
 ) -> None:
-    """Write the model as one graph: from an array of samples to embedding and posteriors.
+    """Write the model as one ONNX graph: from samples to embedding and posteriors.
 
     Example: infomeans export run --format onnx --out model.onnx
     """

@@ -70,7 +70,7 @@ def read(source: str, **options: Any) -> Samples:
 
 def is_path(given: str) -> bool:
     """Whether this names files, and not a benchmark or a column."""
-    return Path(given).exists() or glob.has_magic(given)
+    return bool(given.strip()) and (Path(given).exists() or glob.has_magic(given))
 
 
 def names(columns: list[str] | None) -> list[str] | None:

@@ -53,10 +53,15 @@ def command(
 def _one_line(debug: bool) -> Iterator[None]:
     try:
         yield
-    except (InputError, OSError) as error:
+    except InputError as error:
         if debug:
             raise
-        fail(str(error), code=2 if isinstance(error, InputError) else 1)
+        fail(str(error), code=2)
+    except OSError as error:
+        if debug:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        fail(where + (error.strerror or str(error)), code=1)
 
 
 def fail(message: str, *, code: int) -> None:

@@ -1,5 +1,6 @@
 """infomeans show."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,7 +8,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from infomeans.cli.reporting import console, counted, say
+from infomeans.cli.reporting import console, counted, say, warn
+from infomeans.errors import few
 
 if TYPE_CHECKING:
     from infomeans.runs import Run
@@ -35,18 +37,22 @@ def summarise(run: "Run") -> None:
     console.print(facts)
     if run.complete:
         console.print(_clusters(run))
+        empty = [cluster for cluster, size in enumerate(run.metrics["sizes"]) if size == 0]
+        if empty:
+            warn(f"{counted(empty, 'cluster')} without a sample: {few(empty, 10)}.")
     else:
         say(f"Not complete: go on with  infomeans cluster --resume --out {run.path}")
 
 
 def _facts(run: "Run") -> dict[str, str]:
     request, data, metrics = run.config["arguments"], run.config["data"], run.metrics
+    phases = Counter(record["phase"] for record in run.history)
     shape = " x ".join(map(str, data["sample_shape"]))
     facts = {
         "run": str(run.path),
         "data": f"{data['source']}: {data['n_samples']:,} samples of {shape}",
-        "method": f"{request['method']}, {request['n_clusters']} clusters, seed {request['seed']}",
-        "epochs": f"{len(run.history)}",
+        "method": f"{request['method']}, k = {request['n_clusters']}, seed {request['seed']}",
+        "epochs": ", ".join(f"{phase} {n}" for phase, n in phases.items()) or "none",
     }
     if data["skipped"]:
         facts["skipped"] = counted(data["skipped"], "unreadable image")

@@ -71,7 +71,10 @@ def _parse(
         names = [f"column {i}" for i in range(1, len(head) + 1)]
     table = arrow_csv.read_csv(
         pyarrow.BufferReader(raw),
-        read_options=arrow_csv.ReadOptions(encoding=encoding, column_names=names),
+        # Threads of pyarrow's that still run when Python ends would abort the process.
+        read_options=arrow_csv.ReadOptions(
+            encoding=encoding, column_names=names, use_threads=False
+        ),
         parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=arrow_csv.ConvertOptions(
             decimal_point=point,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from infomeans.data.columns import as_texts, texts
 from infomeans.data.containers import Arrays, is_idx, is_label_array
@@ -70,6 +70,11 @@ def find_labels(
     return _aligned(spec, labels, ids, listed)
 
 
+def labels_in_order(labels: ArrayLike, ids: Sequence[str]) -> LabelArray:
+    """Labels given one by one, as text."""
+    return _aligned("array", as_texts(np.asarray(labels).ravel().tolist(), "labels"), ids, None)
+
+
 def is_column(spec: str) -> bool:
     """Whether labels are meant to be a column or array of the source itself."""
     return spec != "folder" and not Path(spec).is_file()
@@ -84,7 +89,9 @@ def _listed_in(source: object) -> list[str] | None:
 def _folder(name: str) -> str:
     folder = PurePosixPath(name).parent.name
     if not folder:
-        raise InputError(f"labels='folder': {name} lies in no folder of its own.")
+        raise InputError(
+            f"labels='folder' is for images in folders of their classes; {name!r} lies in none."
+        )
     return folder
 
 

@@ -8,10 +8,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from numpy.typing import ArrayLike
+
 from infomeans.data.benchmarks import BENCHMARKS, benchmark
 from infomeans.data.containers import Arrays, is_sample_array
 from infomeans.data.images import Images, Progress, read_images
-from infomeans.data.labels import find_labels, is_column
+from infomeans.data.labels import find_labels, is_column, labels_in_order
 from infomeans.data.recipes import (
     ArrayRecipe,
     ImageRecipe,
@@ -45,7 +47,7 @@ def open(  # noqa: A001
     id_column: str | None = None,
     key: str | None = None,
     impute: Literal["median"] | None = None,
-    labels: str | None = None,
+    labels: str | ArrayLike | None = None,
     like: Recipe | str | PathLike[str] | None = None,
     strict: bool = False,
     data_dir: str | Path | None = None,
@@ -69,9 +71,9 @@ def open(  # noqa: A001
         The name of the array in a file that holds several.
     impute : "median", optional
         What takes the place of missing values in a table.
-    labels : str, optional
-        Where labels are: "folder", a file, or a column or array of the source. They are never
-        features.
+    labels : str or array, optional
+        Where labels are: "folder", a file, or a column or array of the source; or one label for
+        each sample. They are never features.
     like : Recipe or path, optional
         Read the input as other input was, so that a model fitted on that can be applied: the
         recipe of those samples, or the folder of the model or its run.
@@ -87,6 +89,13 @@ def open(  # noqa: A001
     InputError
         If the input cannot be used; the message says why in one line.
     """
+    if labels is not None and not isinstance(labels, str | PathLike):
+        opened = open(
+            source, image_size=image_size, columns=columns, id_column=id_column, key=key,
+            impute=impute, like=like, strict=strict, data_dir=data_dir, progress=progress,
+        )  # fmt: skip
+        return replace(opened, labels=labels_in_order(labels, opened.ids))
+    labels = None if labels is None else str(labels)
     columns = columns or None
     like = read_recipe(Path(like)) if isinstance(like, str | PathLike) else like
     options = {"image_size": image_size, "columns": columns, "impute": impute}

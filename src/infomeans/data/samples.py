@@ -63,6 +63,9 @@ class Samples:
                 f"numbers are accepted."
             )
 
+    def __repr__(self) -> str:
+        return f"Samples({len(self)} of shape {self.X.shape[1:]} from {self.source!r})"
+
     def __len__(self) -> int:
         return len(self.ids)
 

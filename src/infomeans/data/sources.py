@@ -51,7 +51,7 @@ def locate(source: Any) -> Found:
     if isinstance(source, Sequence | Mapping) or not isinstance(source, Dataset):
         raise InputError(
             f"input of type {name} is not accepted; give a path, an array, a data frame or a "
-            f"dataset with a length and items."
+            f"torch dataset."
         )
     if not len(source):
         raise InputError(f"{name} has no items.")
@@ -63,6 +63,8 @@ def locate(source: Any) -> Found:
 
 def _at(where: str) -> Found:
     path = Path(where)
+    if not where.strip():
+        raise InputError("the path of the input is empty.")
     if path.is_dir():
         return _files(where, images_in(path))
     if path.exists():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -56,9 +58,10 @@ class ProgressBars(Callback):
             self._bars.update(self._bars.tasks[-1].id, advance=1, note=note)
 
     def on_end(self) -> None:
-        """Leave the finished bars on the screen."""
+        """Leave the bars on the screen; where an error broke training off, as they stood."""
         if self._bars is not None:
-            self._close_bar()
+            if sys.exc_info()[0] is None:
+                self._close_bar()
             self._bars.stop()
             self._bars = None
 
