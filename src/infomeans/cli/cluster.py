@@ -4,7 +4,6 @@ import glob
 import json
 import os
 import shlex
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +24,7 @@ from infomeans.cli.options import (
     names,
     read,
 )
-from infomeans.cli.reporting import errors, loading, note, say
+from infomeans.cli.reporting import errors, loading, note, progress, say
 from infomeans.cli.show import summarise
 from infomeans.errors import InputError
 from infomeans.methods.registry import METHODS
@@ -164,8 +163,13 @@ def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any
     samples = read(request.source, **request.reading)
     deep = request.method in METHODS
     try:
-        with nullcontext(None) if deep else errors.status("Clustering"):
-            jobs.cluster(request, samples, folder, device=device, verbose=deep, **options)
+        if deep:
+            with progress("posteriors") as bar:
+                options |= {"verbose": True, "progress": bar}
+                jobs.cluster(request, samples, folder, device=device, **options)
+        else:
+            with errors.status("Clustering"):
+                jobs.cluster(request, samples, folder, device=device, **options)
     except KeyboardInterrupt:
         if is_run(folder):
             again = f"infomeans cluster --resume --out {shlex.quote(str(folder))}"

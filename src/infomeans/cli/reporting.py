@@ -92,7 +92,7 @@ def counted(items: Sized, what: str) -> str:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, moved on by calls of (done, total)."""
+    """A bar on standard error, moved on by calls of (done, total) and shown from the first on."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -101,9 +101,16 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         console=errors,
         transient=True,
     )
-    with bar:
-        task = bar.add_task(f"{what:<18}", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    task = bar.add_task(f"{what:<18}", total=None)
+
+    def move(done: int, total: int) -> None:
+        bar.start()
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield move
+    finally:
+        bar.stop()
 
 
 @contextmanager
