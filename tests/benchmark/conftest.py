@@ -4,7 +4,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def data_dir(tmp_path_factory, stripes):
-    """A tiny file in the layout of usps, and one in that of mnist."""
+    """A tiny file in the layout of usps."""
     folder = tmp_path_factory.mktemp("data")
     images, classes = stripes
     pixels = (255 * (images - images.min()) / np.ptp(images)).astype(np.uint8)
