@@ -1,6 +1,6 @@
 import json
+import math
 
-import pytest
 from typer.testing import CliRunner
 
 from infomeans.benchmark import experiments, grid
@@ -13,8 +13,7 @@ def test_every_lambda_is_a_run_of_its_own():
     assert len({job.key for job in jobs}) == 5
 
 
-def test_the_target_step_is_linear_in_samples_and_clusters():
-    """Not how long it takes, but that it is measured for what the paper claims."""
+def test_the_target_step_is_timed_over_samples_and_over_clusters():
     sizes = [(row["n"], row["k"]) for row in experiments.target_step_seconds()]
     assert len({n for n, _ in sizes}) > 2
     assert len({k for _, k in sizes}) > 2
@@ -39,7 +38,7 @@ def test_link_follows_both_methods_from_one_start(data_dir, cache, tmp_path):
     first = row["mi-adm"][0], row["sr-kmeans"][0]
     assert {"mi", "mi_adm_objective", "soft_kmeans_objective", "gap", "acc"} == first[0].keys()
     assert row["agreement"][-1]["acc"] > 0.9
-    assert all(step["gap"] == pytest.approx(step["gap"]) for step in row["sr-kmeans"])
+    assert all(math.isfinite(step["gap"]) for step in row["sr-kmeans"])
     assert (tmp_path / "link.png").read_bytes().startswith(b"\x89PNG")
 
 

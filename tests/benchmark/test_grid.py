@@ -37,6 +37,13 @@ def test_a_shared_autoencoder_changes_nothing(row, data_dir):
     )
 
 
+def test_other_settings_need_another_autoencoder(row, data_dir, cache, monkeypatch):
+    before = {path.name for path in cache.iterdir()}
+    monkeypatch.setattr("infomeans.training.settings.PIXELS", 1)
+    grid.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), data_dir, cache, 1)
+    assert len({path.name for path in cache.iterdir()} - before) == 1
+
+
 @pytest.mark.parametrize("method", ["sr-kmeans", "dec", "depict-printed", *grid.BASELINES])
 def test_every_kind_of_method_runs(method, data_dir, cache):
     row = grid.run_job(grid.make_job("usps", method, 0), data_dir, cache, 1)
@@ -45,7 +52,7 @@ def test_every_kind_of_method_runs(method, data_dir, cache):
     assert not [path for path in cache.iterdir() if path.suffix == ".safetensors"]
 
 
-def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path, monkeypatch):
+def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
     results = grid.Results(tmp_path / "results.jsonl")
     results.append(row)
     said = []

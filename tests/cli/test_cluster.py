@@ -56,6 +56,14 @@ def test_labels_do_not_reach_the_fit(infomeans, run, photos, tmp_path):
     assert "acc" not in json.loads((tmp_path / "run" / "metrics.json").read_text())
 
 
+def test_a_folder_called_folder_changes_nothing(infomeans, photos, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    options = ["-k", 3, "--method", "kmeans", "--labels", "folder", "--out", tmp_path / "run"]
+    infomeans("cluster", photos, *options)
+    assert json.loads((tmp_path / "run" / "metrics.json").read_text())["acc"] > 0.9
+
+
 def test_a_column_of_labels_is_no_feature(infomeans, table, tmp_path):
     out = tmp_path / "run"
     shown = infomeans(

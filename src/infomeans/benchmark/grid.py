@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ import infomeans
 from infomeans._typing import IntArray
 from infomeans.benchmark import tables
 from infomeans.data import Samples, benchmark
+from infomeans.data.arrays import channels_first
 from infomeans.errors import InputError
 from infomeans.estimators import Autoencoder, load_model
 from infomeans.estimators.base import SampleEstimator
@@ -208,6 +210,7 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
     encoder = pretrained(job, samples, n_clusters, cache) if needs_embedding else None
     began = time.perf_counter()
     found = _clusters(job, samples, n_clusters, encoder, cache)
+    seconds = time.perf_counter() - began
     return {
         "dataset": job.dataset,
         "method": job.method,
@@ -215,7 +218,7 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
         "augment": job.augment,
         **scores(classes, found.labels),
         **found.more(classes),
-        "seconds": time.perf_counter() - began,
+        "seconds": seconds,
         "pretrain_seconds": sum(r["seconds"] for r in encoder.history_) if encoder else 0.0,
         "peak_mb": _peak_mb(),
         "load1": round(load1, 2),
@@ -252,15 +255,17 @@ def load(dataset: str, data_dir: str | Path | None) -> Samples:
 def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Autoencoder:
     """The auto-encoder that all methods share on this data set with this seed.
 
-    It is the one that a clusterer with this seed would train by itself.
+    It is the one that a clusterer with this seed would train by itself. Other settings of the
+    training make it another one.
     """
-    name = f"{job.dataset}-{job.seed}" + "-augment" * job.augment
-    if not (cache / name).exists():
+    settings = resolve_settings("fast", len(samples.X), channels_first(samples.X[:1]).shape[1:])
+    told = sha256(repr(settings).encode()).hexdigest()[:8]
+    name = f"{job.dataset}-{job.seed}{'-augment' * job.augment}-{told}"
+    if not (cache / name / "model.json").exists():
         cache.mkdir(parents=True, exist_ok=True)
         state = cache / f"{name}.safetensors"
-        least = resolve_settings("fast", len(samples.X)).least_features
         encoder = Autoencoder(
-            max(n_clusters, least),
+            max(n_clusters, settings.least_features),
             augment=job.augment,
             random_state=job.seed,
             checkpoint=state,

@@ -1,7 +1,7 @@
 """infomeans benchmark."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markdown import Markdown
@@ -9,6 +9,9 @@ from rich.markdown import Markdown
 from infomeans.cli.options import DataDir, names
 from infomeans.cli.reporting import command, console, loading
 from infomeans.errors import InputError
+
+if TYPE_CHECKING:
+    from infomeans.benchmark.grid import Job, Results
 
 app = typer.Typer(help="The paper's tables and figure, measured.", no_args_is_help=True)
 
@@ -41,14 +44,7 @@ def results(
     jobs = grid.plan(
         names(datasets), names(methods), _numbers(seeds), augment=augment, data_dir=data_dir
     )
-    lines = grid.Results(out / "results.jsonl")
-    grid.run_grid(
-        jobs,
-        lines,
-        data_dir=data_dir,
-        cache=cache,
-        announce=_announce,
-    )
+    lines = _run(jobs, out / "results.jsonl", data_dir, cache)
     console.print(Markdown(grid.render(lines, out)))
 
 
@@ -76,12 +72,11 @@ def adm(
     Example: infomeans benchmark adm --datasets usps --seeds 0
     """
     with loading():
-        from infomeans.benchmark import experiments, grid
+        from infomeans.benchmark import experiments
 
     chosen = names(datasets) or ["usps", "cmu-pie", "mnist-test"]
     jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
-    lines = grid.Results(out / "adm.jsonl")
-    grid.run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
+    lines = _run(jobs, out / "adm.jsonl", data_dir, cache)
     console.print(Markdown(experiments.write_adm(lines, out)))
 
 
@@ -98,11 +93,10 @@ def regularisation(
     Example: infomeans benchmark lambda --datasets usps
     """
     with loading():
-        from infomeans.benchmark import experiments, grid
+        from infomeans.benchmark import experiments
 
     jobs = experiments.lambda_jobs(names(datasets) or ["usps"], _numbers(seeds))
-    lines = grid.Results(out / "lambda.jsonl")
-    grid.run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
+    lines = _run(jobs, out / "lambda.jsonl", data_dir, cache)
     console.print(Markdown(experiments.write_lambda(lines, out)))
 
 
@@ -129,6 +123,14 @@ def link(
             rows.append(follow(dataset, seed, lam=lam, data_dir=data_dir, cache=cache))
     out.mkdir(parents=True, exist_ok=True)
     console.print(Markdown(write_link(rows, out)))
+
+
+def _run(jobs: "list[Job]", path: Path, data_dir: Path | None, cache: Path) -> "Results":
+    from infomeans.benchmark.grid import Results, run_grid
+
+    lines = Results(path)
+    run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
+    return lines
 
 
 def _announce(text: str) -> None:

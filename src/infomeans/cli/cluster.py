@@ -119,7 +119,7 @@ def cluster(
         "id_column": id_column,
         "key": key,
         "impute": impute,
-        "labels": _lasting(labels),
+        "labels": _lasting(labels) if labels and Path(labels).is_file() else labels,
         "data_dir": None if source is None or is_path(source) else _lasting(data_dir),
         "strict": strict,
     }

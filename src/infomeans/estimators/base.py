@@ -6,6 +6,7 @@ An estimator is a dataclass: its fields are its parameters, and its constructor 
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
@@ -147,7 +148,7 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SampleClusterer(ClusterMixin, SampleEstimator):
+class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
     """Gives samples to clusters, with a probability for each."""
 
     n_clusters: int = field(default=8, kw_only=False)
@@ -190,9 +191,9 @@ class SampleClusterer(ClusterMixin, SampleEstimator):
         method.load_state_dict(tensors["method"])
         self.method_ = method.eval()
 
+    @abstractmethod
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
         """A method of the right size for these tensors."""
-        raise NotImplementedError
 
 
 def _tensor(samples: NDArray[Any]) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -47,8 +48,9 @@ class Baseline(SampleClusterer):
         self.cluster_centers_: Array = (one_hot.T @ scaled.numpy()) / sizes[:, None]
         return self
 
+    @abstractmethod
     def _cluster(self, scaled: Tensor) -> nn.Module:
-        raise NotImplementedError
+        """What gives samples (n, d) to the clusters of these."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
