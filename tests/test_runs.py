@@ -10,9 +10,8 @@ from infomeans.runs import Labels, Run, check_free, check_table, free_folder
 CONFIG = {"versions": {"infomeans": "9.0"}, "arguments": {}, "data": {}, "seed": 3}
 
 
-@pytest.fixture
-def labels():
-    return Labels.of(['a,"b"', "c\nd"], np.array([[1.0, 0.0], [0.25, 0.75]]))
+IDS = ['a,"b"', "c\nd"]
+POSTERIORS = np.array([[1.0, 0.0], [0.25, 0.75]])
 
 
 def test_a_free_folder_is_found(tmp_path):
@@ -24,7 +23,7 @@ def test_a_free_folder_is_found(tmp_path):
 
 
 def test_labels_come_with_confidence_and_entropy(tmp_path):
-    Labels.of(["0", "1"], np.array([[1.0, 0.0], [0.25, 0.75]])).write(tmp_path / "labels.csv")
+    Labels.of(["0", "1"], POSTERIORS).write(tmp_path / "labels.csv")
     assert (tmp_path / "labels.csv").read_text().splitlines() == [
         "id,cluster,confidence,entropy",
         "0,0,1.000000,0.000000",
@@ -32,39 +31,40 @@ def test_labels_come_with_confidence_and_entropy(tmp_path):
     ]
 
 
-def test_a_run_reads_back_what_was_written(tmp_path, labels):
+def test_a_run_reads_back_what_was_written(tmp_path):
     run = Run.create(tmp_path / "run", CONFIG)
     assert not run.complete
     run.write_history([{"epoch": 0}, {"epoch": 1}])
-    run.write_results(labels, np.eye(2), {"mi": 0.5}, parquet=True)
+    run.write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5}, parquet=True)
     again = Run(tmp_path / "run")
     assert again.complete
     assert again.config["seed"] == 3
     assert again.history == [{"epoch": 0}, {"epoch": 1}]
     assert again.metrics == {"mi": 0.5}
-    assert again.labels.ids == labels.ids
+    assert again.labels.ids == IDS
+    assert np.array_equal(again.posteriors, POSTERIORS)
     assert again.labels.clusters.tolist() == [0, 1]
     assert np.array_equal(again.embedding, np.eye(2))
     table = pq.read_table(tmp_path / "run" / "labels.parquet").to_pydict()
     assert list(table) == ["id", "cluster", "confidence", "entropy"]
-    assert table["id"] == labels.ids
+    assert table["id"] == IDS
     assert table["confidence"] == [1.0, 0.75]
 
 
-def test_a_run_is_overwritten_only_when_asked(tmp_path, labels):
-    Run.create(tmp_path / "run", CONFIG).write_results(labels, np.eye(2), {"mi": 0.5})
+def test_a_run_is_overwritten_only_when_asked(tmp_path):
+    Run.create(tmp_path / "run", CONFIG).write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5})
     with pytest.raises(InputError, match="holds a run already"):
         Run.create(tmp_path / "run", CONFIG)
     assert Run(tmp_path / "run").metrics == {"mi": 0.5}
     run = Run.create(tmp_path / "run", {**CONFIG, "seed": 4}, overwrite=True)
     assert run.config["seed"] == 4
     assert not run.complete
-    run.write_results(labels, np.eye(2), {"mi": 0.7})
+    run.write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.7})
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_a_run_that_fails_gives_back_what_it_was_to_replace(tmp_path, labels):
-    Run.create(tmp_path / "run", CONFIG).write_results(labels, np.eye(2), {"mi": 0.5})
+def test_a_run_that_fails_gives_back_what_it_was_to_replace(tmp_path):
+    Run.create(tmp_path / "run", CONFIG).write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5})
     Run.create(tmp_path / "run", {**CONFIG, "seed": 4}, overwrite=True).give_up()
     assert Run(tmp_path / "run").metrics == {"mi": 0.5}
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
@@ -104,9 +104,9 @@ def test_a_damaged_config_is_no_run(tmp_path, content):
         Run(tmp_path)
 
 
-def test_damaged_metrics_are_named(tmp_path, labels):
+def test_damaged_metrics_are_named(tmp_path):
     run = Run.create(tmp_path / "run", CONFIG)
-    run.write_results(labels, np.eye(2), {})
+    run.write_results(IDS, POSTERIORS, np.eye(2), {})
     (tmp_path / "run" / "metrics.json").write_text("{")
     with pytest.raises(InputError, match=r"metrics\.json is damaged"):
         run.metrics  # noqa: B018

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits
 
 from infomeans import data
 from infomeans._typing import IntArray
@@ -18,6 +18,9 @@ from infomeans.estimators import MIADM, Autoencoder
 from infomeans.graph import agglomerate
 from infomeans.jobs import Request, create_run, finish
 from infomeans.metrics import scores
+from infomeans.report import write_report
+
+Labelling = NDArray[np.str_]
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,10 @@ def run_demo(
     overwrite : bool
         Whether to replace a run in the folder.
     """
-    digits = load_digits()
-    images, classes = digits.images, digits.target
-    pixels, k = digits.data, 10
+    samples = data.benchmark("digits")
+    images, classes, k = samples.X, samples.labels, 10
+    assert classes is not None
+    pixels = images.reshape(len(images), -1)
 
     announce("K-means and graph agglomeration on the pixels")
     rows = [
@@ -73,13 +77,11 @@ def run_demo(
     rows.append(
         Row("mi-adm", **scores(classes, model.labels_), mi=model.score(images), seconds=seconds)
     )
-    request = Request("scikit-learn's handwritten digits", k, seed=seed)
-    samples = replace(
-        data.open(images), labels=classes.astype(str), source="scikit-learn's handwritten digits"
-    )
+    request = Request("digits", k, seed=seed)
     run = create_run(folder, request, samples, overwrite=overwrite)
     model.history_ = [*autoencoder.history_, *model.history_]
     finish(run, model, samples, {"seconds": seconds, "methods": [asdict(row) for row in rows]})
+    write_report(run, samples=samples)
     return rows
 
 
@@ -88,7 +90,7 @@ def _kmeans(X: np.ndarray, n_clusters: int, seed: int) -> IntArray:
 
 
 def _baseline(
-    method: str, cluster: Callable[[], IntArray], classes: IntArray, seconds: float = 0.0
+    method: str, cluster: Callable[[], IntArray], classes: Labelling, seconds: float = 0.0
 ) -> Row:
     began = time.perf_counter()
     labels = cluster()

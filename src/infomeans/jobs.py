@@ -24,7 +24,8 @@ from infomeans.estimators.deep import DeepEstimator
 from infomeans.estimators.saving import load_model, write_model
 from infomeans.functional import entropy
 from infomeans.methods import BASELINES, METHODS
-from infomeans.metrics import scores
+from infomeans.metrics import ari, scores
+from infomeans.report import write_report
 from infomeans.runs import Labels, Run, is_run
 from infomeans.training import Callback, Record, make_fabric
 
@@ -152,6 +153,7 @@ def cluster(
     except Exception:
         run.give_up()
         raise
+    write_report(run, samples=samples)
     return run
 
 
@@ -166,15 +168,19 @@ def finish(
 ) -> None:
     """Write what a fitted estimator says of its samples, and itself."""
     posteriors = predict_proba(estimator, samples.X, progress)
-    labels = Labels.of(samples.ids, posteriors)
+    clusters = posteriors.argmax(axis=1)
     figures = {**_figures(posteriors), "epochs": len(estimator.history_), **metrics}
+    start = getattr(estimator, "initial_labels_", None)
+    if start is not None:
+        figures["start"] = {"agreement": ari(start, clusters)}
     if samples.labels is not None:
-        figures |= scores(samples.labels, labels.clusters)
-        if hasattr(estimator, "initial_labels_"):
-            figures["start"] = scores(samples.labels, estimator.initial_labels_)
+        figures |= scores(samples.labels, clusters)
+        if start is not None:
+            figures["start"] |= scores(samples.labels, start)
     run.write_history(estimator.history_)
     write_model(estimator, run.model, recipe=samples.recipe, overwrite=True)
-    run.write_results(labels, estimator.transform(samples.X), figures, parquet=parquet)
+    embedding = estimator.transform(samples.X)
+    run.write_results(samples.ids, posteriors, embedding, figures, parquet=parquet)
 
 
 def create_run(out: Path, request: Request, samples: Samples, *, overwrite: bool = False) -> Run:

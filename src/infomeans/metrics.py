@@ -18,8 +18,8 @@ class Confusion:
     Attributes
     ----------
     counts : (classes, clusters) integer array
-        Its columns are ordered so that the best matching lies on the diagonal; clusters that no
-        class is matched to come last.
+        Ordered so that the best matching lies on the diagonal; classes and clusters that have no
+        partner come last.
     classes, clusters : arrays
         What the rows and the columns stand for.
     """
@@ -33,9 +33,16 @@ def confusion(classes: ArrayLike, clusters: ArrayLike) -> Confusion:
     """The confusion table under the best matching of clusters to classes."""
     pair = _labels(classes, clusters)
     counts = contingency_matrix(*pair)
-    matched = linear_sum_assignment(counts, maximize=True)[1].tolist()
-    order = [*matched, *sorted(set(range(counts.shape[1])) - {*matched})]
-    return Confusion(counts[:, order], np.unique(pair[0]), np.unique(pair[1])[order])
+    rows, columns = (
+        [*matched, *sorted({*range(size)} - {*matched})]
+        for matched, size in zip(
+            map(np.ndarray.tolist, linear_sum_assignment(counts, maximize=True)),
+            counts.shape,
+            strict=True,
+        )
+    )
+    classes_, clusters_ = map(np.unique, pair)
+    return Confusion(counts[rows][:, columns], classes_[rows], clusters_[columns])
 
 
 def accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:

@@ -5,7 +5,10 @@ history.jsonl           one line an epoch, written as training goes
 checkpoint.safetensors  the state after the last epoch
 model/                  all that predicting needs
 embedding.npy           the embedding of every sample
+posteriors.npy          the probability of every cluster for every sample
 labels.csv              id, cluster, confidence and entropy of every sample
+names.json              how people name and merge the clusters, once they do
+report.html             all of it to look at
 metrics.json            the figures; written last, so that a run that has it is complete
 """
 
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import hashlib
 import io
 import json
 import os
@@ -27,12 +31,15 @@ import numpy as np
 from infomeans._typing import Array, IntArray
 from infomeans.errors import InputError
 from infomeans.files import write_atomic
+from infomeans.naming import Names
 
 FORMAT = 1
 COLUMNS = ("id", "cluster", "confidence", "entropy")
+NAME = "name"
 _CONFIG, _HISTORY, _METRICS = "config.json", "history.jsonl", "metrics.json"
 _LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
 _CHECKPOINT, _MODEL = "checkpoint.safetensors", "model"
+_POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
 
 
 @dataclass(frozen=True)
@@ -47,19 +54,36 @@ class Labels:
         Probability of the cluster.
     entropies : (n,) array
         Of the posteriors, in nats.
+    names : list of str, optional
+        What people call the clusters of the samples, once they have named any.
     """
 
     ids: list[str]
     clusters: IntArray
     confidences: Array
     entropies: Array
+    names: list[str] | None = None
 
     @classmethod
-    def of(cls, ids: list[str], posteriors: Array) -> Labels:
-        """From the posteriors (n, K)."""
+    def of(cls, ids: list[str], posteriors: Array, names: Names | None = None) -> Labels:
+        """From the posteriors (n, K).
+
+        Where clusters are merged, every sample goes where its cluster goes, with what is probable
+        of all that go there.
+        """
+        clusters = posteriors.argmax(axis=1)
+        if names:
+            into = names.merged(posteriors.shape[1])
+            clusters = into[clusters]
+            posteriors = posteriors @ np.eye(len(into))[into]
         logs = np.log(np.where(posteriors > 0, posteriors, 1))
-        entropies = np.maximum(-(posteriors * logs).sum(axis=1), 0)
-        return cls(ids, posteriors.argmax(axis=1), posteriors.max(axis=1), entropies)
+        return cls(
+            ids,
+            clusters,
+            np.take_along_axis(posteriors, clusters[:, None], axis=1)[:, 0],
+            np.maximum(-(posteriors * logs).sum(axis=1), 0),
+            [names.of(cluster) for cluster in clusters.tolist()] if names else None,
+        )
 
     def write(self, path: Path) -> None:
         """Write a table, as CSV or Parquet by the suffix."""
@@ -70,26 +94,24 @@ class Labels:
         """The table as CSV."""
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(COLUMNS)
-        rows.writerows(
-            (name, cluster, f"{confidence:.6f}", f"{entropy:.6f}")
-            for name, cluster, confidence, entropy in zip(
-                self.ids,
-                self.clusters.tolist(),
-                self.confidences.tolist(),
-                self.entropies.tolist(),
-                strict=True,
-            )
-        )
+        columns = self._columns()
+        for column in ("confidence", "entropy"):
+            columns[column] = [f"{value:.6f}" for value in columns[column].tolist()]
+        rows.writerow(columns)
+        rows.writerows(zip(*columns.values(), strict=True))
         return text.getvalue()
+
+    def _columns(self) -> dict[str, Any]:
+        values = (self.ids, self.clusters, self.confidences, self.entropies)
+        columns: dict[str, Any] = dict(zip(COLUMNS, values, strict=True))
+        return columns if self.names is None else {**columns, NAME: self.names}
 
     def _parquet(self) -> bytes:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        values = (self.ids, self.clusters, self.confidences, self.entropies)
         content = io.BytesIO()
-        pq.write_table(pa.table(dict(zip(COLUMNS, values, strict=True))), content)
+        pq.write_table(pa.table(self._columns()), content)
         return content.getvalue()
 
 
@@ -167,13 +189,14 @@ class Run:
         if not path.exists():
             raise InputError(f"{self.path} is not complete: it has no labels.csv yet.")
         with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))[1:]
-        ids, clusters, confidences, entropies = zip(*rows, strict=True)
+            header, *rows = csv.reader(file)
+        columns = dict(zip(header, zip(*rows, strict=True), strict=True))
         return Labels(
-            list(ids),
-            np.array(clusters, dtype=np.int64),
-            np.array(confidences, dtype=float),
-            np.array(entropies, dtype=float),
+            list(columns["id"]),
+            np.array(columns["cluster"], dtype=np.int64),
+            np.array(columns["confidence"], dtype=float),
+            np.array(columns["entropy"], dtype=float),
+            list(columns[NAME]) if NAME in columns else None,
         )
 
     @property
@@ -181,22 +204,63 @@ class Run:
         """The embedding of all samples (n, d)."""
         return np.load(self.path / _EMBEDDING, allow_pickle=False)
 
+    @property
+    def posteriors(self) -> Array:
+        """The posteriors of all samples (n, K)."""
+        path = self.path / _POSTERIORS
+        if not path.exists():
+            raise InputError(f"{self.path} is not complete: it has no {_POSTERIORS}.")
+        return np.load(path, allow_pickle=False)
+
+    @property
+    def names(self) -> Names:
+        """How its clusters are named and merged; nothing of both at first."""
+        path = self.path / _NAMES
+        return self.read_names(path) if path.exists() else Names(run=self.key)
+
+    @property
+    def key(self) -> str:
+        """What tells this run from others."""
+        told = [self.config.get("created"), self.config["data"]["fingerprint"]]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+    @property
+    def report(self) -> Path:
+        """The page to look at."""
+        return self.path / _REPORT
+
+    def read_names(self, path: Path) -> Names:
+        """Names and merges from a file, for the clusters of this run."""
+        return Names.read(path, run=self.key, n_clusters=self.config["arguments"]["n_clusters"])
+
+    def rename(self, names: Names) -> Labels:
+        """Write the labels anew, with the clusters named and merged like this."""
+        labels = Labels.of(self.labels.ids, self.posteriors, names)
+        for file in (_LABELS, _PARQUET):
+            if (self.path / file).exists():
+                labels.write(self.path / file)
+        write_atomic(self.path / _NAMES, _dumps(names.to_json()))
+        return labels
+
     def write_history(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Replace the history."""
         write_atomic(self.path / _HISTORY, "".join(json.dumps(record) + "\n" for record in records))
 
     def write_results(
         self,
-        labels: Labels,
+        ids: list[str],
+        posteriors: Array,
         embedding: Array,
         metrics: Mapping[str, Any],
         *,
         parquet: bool = False,
     ) -> None:
         """Write what came out; the metrics last."""
-        content = io.BytesIO()
-        np.save(content, embedding, allow_pickle=False)
-        write_atomic(self.path / _EMBEDDING, content.getvalue())
+        labels = Labels.of(ids, posteriors)
+        for file, array in ((_EMBEDDING, embedding), (_POSTERIORS, posteriors)):
+            content = io.BytesIO()
+            np.save(content, array, allow_pickle=False)
+            write_atomic(self.path / file, content.getvalue())
         for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
             labels.write(self.path / name)
         write_atomic(self.path / _METRICS, _dumps(metrics))

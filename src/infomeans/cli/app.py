@@ -6,11 +6,14 @@ import typer
 
 from infomeans.cli import benchmark
 from infomeans.cli.cluster import cluster
+from infomeans.cli.compare import compare
 from infomeans.cli.demo import demo
 from infomeans.cli.evaluate import evaluate
 from infomeans.cli.export import export
 from infomeans.cli.methods import methods
 from infomeans.cli.predict import predict
+from infomeans.cli.relabel import relabel
+from infomeans.cli.report import report
 from infomeans.cli.reporting import command, console
 from infomeans.cli.show import show
 
@@ -20,7 +23,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
-for function in (demo, cluster, predict, evaluate, show, export, methods):
+for function in (demo, cluster, predict, show, report, relabel, compare, evaluate, export, methods):
     command(app)(function)
 
 app.add_typer(benchmark.app, name="benchmark")

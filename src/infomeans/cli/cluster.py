@@ -149,7 +149,9 @@ def cluster(
         say(f"{folder} is complete already; nothing is left to do.")
         return
     _cluster(given, folder, device=device, resume=resume, overwrite=overwrite)
-    summarise(Run(folder))
+    made = Run(folder)
+    summarise(made)
+    say(f"Look at it: {made.report}")
 
 
 def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any) -> None:

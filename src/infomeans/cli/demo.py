@@ -45,4 +45,4 @@ def demo(
         "log 10 = 2.303."
     )
     say(f"Results: {folder}/")
-    say(f"Look at them with: infomeans show {folder}")
+    say(f"Look at them: {folder}/report.html, or infomeans show {folder}")

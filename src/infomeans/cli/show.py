@@ -71,7 +71,10 @@ def _facts(run: "Run") -> dict[str, str]:
 
 def _clusters(run: "Run") -> Table:
     labels = run.labels
-    sizes = run.metrics["sizes"]
+    kept = sorted(set(run.names.merged(len(run.metrics["sizes"])).tolist()))
+    counts = Counter(labels.clusters.tolist())
+    sizes = {cluster: counts[cluster] for cluster in kept}
+    largest, total = max(sizes.values()), len(labels.ids)
     table = Table()
     table.add_column("cluster", justify="right")
     table.add_column("samples", justify="right")
@@ -79,14 +82,14 @@ def _clusters(run: "Run") -> Table:
     table.add_column("", min_width=BAR)
     table.add_column("confidence", justify="right")
     table.add_column("example", overflow="ellipsis", no_wrap=True)
-    for cluster, size in sorted(enumerate(sizes), key=lambda item: -item[1]):
+    for cluster, size in sorted(sizes.items(), key=lambda item: -item[1]):
         members = (labels.clusters == cluster).nonzero()[0]
         best = members[labels.confidences[members].argmax()] if size else None
         table.add_row(
-            str(cluster),
+            escape(run.names.of(cluster)),
             f"{size:,}",
-            f"{size / sum(sizes):.1%}",
-            "━" * max(round(BAR * size / max(sizes)), int(size > 0)),
+            f"{size / total:.1%}",
+            "━" * max(round(BAR * size / largest), int(size > 0)),
             "" if best is None else f"{labels.confidences[members].mean():.3f}",
             "" if best is None else escape(labels.ids[best]),
         )

@@ -30,7 +30,7 @@ class Benchmark:
     name, title : str
         For commands and for tables.
     stem : str
-        Its file is called so, with .npz, .h5 or .hdf5 behind it.
+        Its file is called so, with .npz, .h5 or .hdf5 behind it; empty if it needs no file.
     n, classes : int
     shape : tuple of int
         Of a sample.
@@ -80,6 +80,7 @@ BENCHMARKS = {
             "pendigits", "Pendigits", "pendigits", 10_992, 10, (16,),
             "https://archive.ics.uci.edu/dataset/81",
         ),
+        Benchmark("digits", "Digits", "", 1_797, 10, (8, 8), "scikit-learn, which has it in it"),
     )
 }  # fmt: skip
 
@@ -96,15 +97,7 @@ def benchmark(name: str, data_dir: str | Path | None = None) -> Samples:
     """
     if name not in BENCHMARKS:
         raise InputError(f"{name!r} is no benchmark; choose one of {', '.join(BENCHMARKS)}.")
-    folder = data_dir or os.environ.get("INFOMEANS_DATA")
-    if not folder:
-        raise InputError(
-            f"{name} needs the folder of its file: --data-dir (data_dir=) or the environment "
-            f"variable INFOMEANS_DATA."
-        )
-    X, labels = _load(BENCHMARKS[name], Path(folder))
-    if not len(X) or len(X) != len(labels):
-        raise InputError(f"{name} in {folder} has {len(X)} samples and {len(labels)} labels.")
+    X, labels = _find(BENCHMARKS[name], data_dir)
     return Samples(
         X=X,
         ids=row_numbers(len(X)),
@@ -112,6 +105,24 @@ def benchmark(name: str, data_dir: str | Path | None = None) -> Samples:
         source=name,
         labels=labels.astype(str),
     )
+
+
+def _find(info: Benchmark, data_dir: str | Path | None) -> Labelled:
+    if not info.stem:
+        from sklearn.datasets import load_digits
+
+        digits = load_digits()
+        return digits.images, digits.target
+    folder = data_dir or os.environ.get("INFOMEANS_DATA")
+    if not folder:
+        raise InputError(
+            f"{info.name} needs the folder of its file: --data-dir (data_dir=) or the environment "
+            f"variable INFOMEANS_DATA."
+        )
+    X, labels = _load(info, Path(folder))
+    if not len(X) or len(X) != len(labels):
+        raise InputError(f"{info.name} in {folder} has {len(X)} samples and {len(labels)} labels.")
+    return X, labels
 
 
 def _load(info: Benchmark, folder: Path) -> Labelled:

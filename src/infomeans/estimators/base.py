@@ -28,20 +28,25 @@ from torch import Tensor, nn
 from infomeans import functional as IF
 from infomeans.data.arrays import channels_first
 from infomeans.data.scaling import Scaling
-from infomeans.estimators import saving
+from infomeans.estimators import saving, showing
 from infomeans.networks import UserNetwork
+from infomeans.plots.figures import clusters_figure, history_figure, map_figure
 from infomeans.training import make_fabric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
     from infomeans._typing import Array, IntArray
+    from infomeans.plots.projection import Kind
 
 PREDICT_BATCH = 1024
+TYPICAL = 8
+"""Samples of each cluster in a figure."""
 
 POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 COUNT = Interval(Integral, 0, None, closed="left")
@@ -125,7 +130,12 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return x.contiguous(memory_format=torch.channels_last)
 
     def _evaluate(self, X: ArrayLike, *modules: nn.Module) -> Array:
-        """The modules applied one after the other to scaled samples, batch by batch.
+        """The modules applied one after the other to scaled samples."""
+        (result,) = self._stages(X, nn.Sequential(*modules))
+        return result
+
+    def _stages(self, X: ArrayLike, *modules: nn.Module) -> list[Array]:
+        """What each module makes of the one before, from scaled samples on, batch by batch.
 
         Vectors go through the default network in double precision, so that a sample's result does
         not depend on which others share its batch; all else runs in single precision on the
@@ -138,13 +148,14 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         pipeline = nn.Sequential(*modules).eval()
         if double or device.type != "cpu":
             pipeline = copy.deepcopy(pipeline).to(device, dtype)
-        batches = np.split(samples, range(PREDICT_BATCH, len(samples), PREDICT_BATCH))
+        results: list[list[Tensor]] = [[] for _ in modules]
         with torch.inference_mode():
-            results = [
-                pipeline(self._scaled(batch, self.scaling_, device).to(dtype)).cpu()
-                for batch in batches
-            ]
-        return torch.cat(results).numpy()
+            for batch in np.split(samples, range(PREDICT_BATCH, len(samples), PREDICT_BATCH)):
+                x = self._scaled(batch, self.scaling_, device).to(dtype)
+                for module, result in zip(pipeline, results, strict=True):
+                    x = module(x)
+                    result.append(x.cpu())
+        return [torch.cat(result).numpy() for result in results]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -171,11 +182,86 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
         """The mutual information I(X;K) of the posteriors, in nats; y is ignored."""
         return IF.mutual_information(torch.as_tensor(self.predict_proba(X))).item()
 
+    def plot_history(self) -> Figure:
+        """The losses, the entropies and the change of the targets over all epochs."""
+        check_is_fitted(self, "method_")
+        return history_figure(self.history_)
+
+    def plot_map(self, X: ArrayLike | None = None, projection: Kind = "auto") -> Figure:
+        """The embedding as a map, a point for each sample.
+
+        Parameters
+        ----------
+        X : array, optional
+            By default the samples seen in fit.
+        projection : {"auto", "lda", "pca", "umap"}
+            "auto" is UMAP where it is installed, otherwise linear discriminants.
+        """
+        embedding, clusters, _ = self._seen(X)
+        return map_figure(embedding, clusters, projection)
+
+    def plot_clusters(self, X: ArrayLike | None = None) -> Figure:
+        """The clusters: how large, how sure and, for images, what they look like.
+
+        Parameters
+        ----------
+        X : array, optional
+            By default the samples seen in fit. The typical images of each cluster are shown only
+            if they are given, for a model does not keep them.
+        """
+        embedding, clusters, confidences = self._seen(X)
+        k = len(self.cluster_centers_)
+        sizes = np.bincount(clusters, minlength=k)
+        means = showing.cluster_means(clusters, confidences, k)
+        if len(self._sample_shape) == 1:
+            return clusters_figure(sizes, means)
+        samples = None
+        if X is not None:
+            images = channels_first(np.asarray(X))
+            chosen = showing.typical(embedding, clusters, confidences, k, TYPICAL)
+            samples = [images[members] for members in chosen]
+        return clusters_figure(
+            sizes, means, showing.prototypes(self), samples, tones=showing.tones(self)
+        )
+
     def check(self, X: ArrayLike) -> None:
         """Raise what `fit` would raise for these samples before it trains; change nothing."""
         self._validate_params()
         samples = clone(self)._read(X, reset=True)
         self._check(samples)
+
+    # scikit-learn draws a diagram in notebooks, unless set_config(display="text") forbids it.
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        diagram = super()._repr_html_
+        return lambda: self._cards() + diagram()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._cards() + bundle["text/html"]
+        return bundle
+
+    def _cards(self) -> str:
+        return showing.cards(self) if hasattr(self, "labels_") else ""
+
+    def _assign(self, X: ArrayLike) -> tuple[Array, IntArray, Array]:
+        """The embedding (n, d), the most probable clusters (n,) and how probable they are (n,)."""
+        embedding, posteriors = self._stages(X, self.network_, self.method_)
+        embedding = embedding.reshape(len(embedding), -1)
+        return embedding, posteriors.argmax(axis=1), posteriors.max(axis=1)
+
+    def _seen(self, X: ArrayLike | None) -> tuple[Array, IntArray, Array]:
+        """The same, by default of the samples seen in fit."""
+        check_is_fitted(self, "method_")
+        if X is not None:
+            return self._assign(X)
+        if not hasattr(self, "embedding_"):
+            raise ValueError(
+                "X=None stands for the samples seen in fit, but a model that was loaded does not "
+                "have them; pass samples as X."
+            )
+        return self.embedding_, self.labels_, self.confidences_
 
     def _check(self, samples: NDArray[Any]) -> None:
         make_fabric(self.device)

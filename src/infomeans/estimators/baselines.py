@@ -42,7 +42,7 @@ class Baseline(SampleClusterer):
         scaled = self._scaled(samples, self.scaling_, torch.device("cpu")).flatten(1)
         self._n_features_out = scaled.shape[1]
         self.method_ = self._cluster(scaled).eval()
-        self.labels_ = self.predict(X)
+        self.embedding_, self.labels_, self.confidences_ = self._assign(X)
         one_hot = np.eye(self.n_clusters)[self.labels_]
         sizes = np.maximum(one_hot.sum(axis=0), 1)
         self.cluster_centers_: Array = (one_hot.T @ scaled.numpy()) / sizes[:, None]

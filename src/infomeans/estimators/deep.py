@@ -199,6 +199,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     ----------
     labels_ : (n,) integer array
         The clusters of the samples seen in fit; equal to `predict` of them.
+    embedding_, confidences_ : (n, d) and (n,) arrays
+        The embedding of those samples, and the probability of each one's cluster. Not saved.
     cluster_centers_ : (n_clusters, d) array
         The clusters' centres in the embedding.
     history_ : list of dict
@@ -258,7 +260,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         self.initial_labels_ = initial.cpu().numpy()
         self.method_ = method.cpu().eval()
         self.cluster_centers_ = method.prototypes.detach().numpy().copy()
-        self.labels_ = self.predict(X)
+        self.embedding_, self.labels_, self.confidences_ = self._assign(X)
         return self
 
     def check(self, X: ArrayLike) -> None:

@@ -91,7 +91,8 @@ class Logistic(Method):
     @torch.no_grad()
     def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
         """Turn one logit into two that are equal at the centre and differ along the offset."""
-        tilt = 2 * offset / offset.square().sum().clamp_min(1e-6)
+        # Gentle beside the leads that clusters have over each other, or it would reach beyond.
+        tilt = 0.4 * self.surest_lead * offset / offset.square().sum().clamp_min(1e-6)
         weight, bias = self.weight[source].clone(), self.bias[source].clone()
         for cluster, sign in ((source, -1), (empty, 1)):
             self.weight[cluster] = weight + sign * tilt

@@ -1,0 +1,455 @@
+"""DEC and DCN of infomeans against DEC and DCN of ClustPy, on USPS.
+
+    python benchmarks/peers.py --clustpy-python ENV/bin/python --data-dir DATA
+        [--pretrain-epochs 100] [--epochs 150] [--batch-size 256] [--seed 0]
+        [--methods dec dcn] [--contestants clustpy kmeans graph defaults]
+        [--samples N] [--out benchmarks/results/peers.jsonl]
+
+ClustPy goes into an environment of its own, ENV, with the same torch:
+
+    ENV/bin/pip install torch==2.13.0 scikit-learn scipy matplotlib pandas tqdm
+    ENV/bin/pip install --no-deps clustpy
+
+The second builds a module in C. ClustPy imports torchvision, for types and for transforms that are
+not used here. Where torchvision is missing or does not load beside this torch, empty modules stand
+in for it.
+
+Every contestant runs in a process of its own, one after the other:
+
+- clustpy: ClustPy, which starts from K-means.
+- kmeans: infomeans, started from K-means as well. This is the equal start.
+- graph: infomeans from its own start, all else as before.
+- defaults: infomeans as it comes, with its convolutional network and its numbers of epochs.
+
+The first three get the same vectors (every pixel with mean 0 and variance 1), dense auto-encoders
+of the same widths (256-500-500-2000-10), the same batch size, Adam, and the same numbers of
+epochs; K-means has twenty restarts. All else is each library's default: learning rates and their
+schedule, weights of the loss, and details of the network, which in infomeans has some dropout and
+an embedding with tanh, in ClustPy none and a linear one. infomeans may stop earlier, once its
+targets stand still.
+
+The clock runs from the call of `fit` and stands still while clusters are looked at. An epoch of
+infomeans includes its pass over the clean data, the new targets and that look. ClustPy is watched
+through `tqdm.trange`, around which it runs its epochs; its bars are left out. The last clusters
+are those that `fit` returns, which for ClustPy come from another K-means. No contestant sees a
+class: they write their clusters down, and these are scored afterwards. Needs Linux.
+"""
+
+# Nothing of infomeans up here, nor what imports it: ClustPy's interpreter runs this file too.
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+CONTESTANTS = ("clustpy", "kmeans", "graph", "defaults")
+METHODS = ("dec", "dcn")
+SETTINGS = ("pretrain_epochs", "epochs", "batch_size", "seed")
+HIDDEN, FEATURES, K = (500, 500, 2000), 10, 10
+RESTARTS = 20  # what init="kmeans" does
+EMBED_BATCH = 1024
+FIGURES = ("s/pretraining epoch", "s/epoch", "s in all", "ACC start", "ACC end", "peak MB")
+
+Curve = list[tuple[float, float]]
+
+
+class Watch:
+    """What happens in a fit and when: its epochs, and the clusters after each.
+
+    Attributes
+    ----------
+    epochs : dict of lists
+        Seconds of the epochs of both phases.
+    moments : list of (seconds, labels)
+    """
+
+    def __init__(self) -> None:
+        self.epochs: dict[str, list[float]] = {"pretrain": [], "cluster": []}
+        self.moments: list[tuple[float, np.ndarray]] = []
+        self._began = time.perf_counter()
+
+    def now(self) -> float:
+        return time.perf_counter() - self._began
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        before = self.now()
+        yield
+        self._began += self.now() - before
+
+    def see(self, labels: Callable[[], Any]) -> None:
+        now = self.now()
+        with self.paused():
+            self.moments.append((now, np.asarray(labels()).astype(np.int16)))
+
+
+# The process that starts the others.
+
+
+def main() -> None:
+    from common import append, machine
+
+    options = parse()
+    where = machine()
+    with tempfile.TemporaryDirectory() as folder:
+        classes = prepare(options, Path(folder))
+        rows = [
+            measure(name, method, options, Path(folder), classes)
+            for method in options.methods
+            for name in options.contestants
+        ]
+    against = [
+        compare(ours, theirs)
+        for theirs in rows
+        for ours in rows
+        if theirs["contestant"] == "clustpy" != ours["contestant"]
+        if theirs["method"] == ours["method"]
+    ]
+    show(against)
+    settings = {name: getattr(options, name) for name in (*SETTINGS, "samples")}
+    line = {**settings, "contestants": rows, "against_clustpy": against, "machine": where}
+    append(str(options.out.resolve()), line)
+
+
+def parse() -> Namespace:
+    from common import RESULTS, parser
+
+    arguments = parser(str(__doc__).splitlines()[0])
+    arguments.add_argument(
+        "--clustpy-python", required=True, help="interpreter of the environment with ClustPy"
+    )
+    arguments.add_argument("--pretrain-epochs", type=int, default=100)
+    arguments.add_argument("--epochs", type=int, default=150)
+    arguments.add_argument("--batch-size", type=int, default=256)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    arguments.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=CONTESTANTS)
+    arguments.add_argument("--samples", type=int, help="so many, drawn at random; all if not given")
+    arguments.add_argument("--out", type=Path, default=RESULTS / "peers.jsonl")
+    return arguments.parse_args()
+
+
+def prepare(options: Namespace, folder: Path) -> np.ndarray:
+    """Write the samples for the contestants; returns the classes, which stay here."""
+    from common import load
+
+    images, classes = load("usps", options.data_dir)
+    if options.samples is not None:
+        chosen = np.random.default_rng(0).permutation(len(images))[: options.samples]
+        images, classes = images[chosen], classes[chosen]
+    pixels = images.reshape(len(images), -1).astype(np.float64)
+    deviation = pixels.std(axis=0)
+    vectors = (pixels - pixels.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+    np.savez(folder / "samples.npz", images=images, vectors=vectors.astype(np.float32))
+    return classes
+
+
+def measure(
+    name: str, method: str, options: Namespace, folder: Path, classes: np.ndarray
+) -> dict[str, Any]:
+    """Let a contestant run, and score what it has written down."""
+    from infomeans.metrics import accuracy, nmi
+
+    settings = {setting: getattr(options, setting) for setting in SETTINGS}
+    job = {"contestant": name, "method": method, "folder": str(folder), **settings}
+    python = options.clustpy_python if name == "clustpy" else sys.executable
+    load1 = os.getloadavg()[0]
+    subprocess.run(
+        [python, __file__, "--contestant", json.dumps(job)], check=True, stdout=subprocess.DEVNULL
+    )
+    report = json.loads((folder / "report.json").read_text())
+    labels = np.load(folder / "labels.npy")
+    curve = [
+        (round(seconds, 3), round(accuracy(classes, found), 4))
+        for seconds, found in zip(report.pop("moments"), labels, strict=True)
+    ]
+    row = {
+        "contestant": name,
+        "method": method,
+        "acc": curve[-1][1],
+        "nmi": round(nmi(classes, labels[-1]), 4),
+        "load1": round(load1, 2),
+        **report,
+        "curve": curve,
+    }
+    figures = (
+        row["pretrain"]["median"],
+        row["cluster"]["median"],
+        curve[-1][0],
+        curve[0][1],
+        curve[-1][1],
+        row["peak_mb"],
+    )
+    print(f"{method} {name}:", end=" ")
+    print(
+        ", ".join(f"{what} {x:.5g}" for what, x in zip(FIGURES, figures, strict=True)), flush=True
+    )
+    return row
+
+
+def compare(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+    """How many times as fast as ClustPy, and how far ahead of it after equal time.
+
+    `ahead` is the share of the time in which our accuracy is higher, from the first clusters of
+    either until both have ended; one that has no clusters yet counts as 0. The leads are the least
+    from when both have clusters, that when ClustPy ends, and that when both have ended.
+    """
+    mine, peer = ours["curve"], theirs["curve"]
+    moments = sorted({seconds for seconds, _ in mine + peer})
+    leads = [at(mine, moment) - at(peer, moment) for moment in moments]
+    spans = [after - before for before, after in pairwise(moments)]
+    won = [span for span, lead in zip(spans, leads[:-1], strict=True) if lead > 0]
+    both = max(mine[0][0], peer[0][0])
+    figures = {
+        "ahead": sum(won) / sum(spans),
+        "least_lead": min(lead for t, lead in zip(moments, leads, strict=True) if t >= both),
+        "lead_at_its_end": at(mine, peer[-1][0]) - at(peer, peer[-1][0]),
+        "last_lead": leads[-1],
+        "memory": ours["peak_mb"] / theirs["peak_mb"],
+    }
+    if ours["contestant"] != "defaults":  # another network
+        for phase in ("pretrain", "cluster"):
+            for kind in ("median", "least"):
+                figures[f"{phase}_speed_{kind}"] = theirs[phase][kind] / ours[phase][kind]
+    named = {name: round(value, 4) for name, value in figures.items()}
+    return {"contestant": ours["contestant"], "method": ours["method"], **named}
+
+
+def at(curve: Curve, moment: float) -> float:
+    """Accuracy of the latest clusters at a moment; 0 before there are any."""
+    return next((acc for seconds, acc in reversed(curve) if seconds <= moment), 0.0)
+
+
+def show(against: list[dict[str, Any]]) -> None:
+    """The comparison as a table; speeds are how many times as fast as ClustPy."""
+    columns = {
+        "pretraining": "pretrain_speed_median",
+        "epoch": "cluster_speed_median",
+        "memory": "memory",
+        "ahead": "ahead",
+        "least lead": "least_lead",
+        "at its end": "lead_at_its_end",
+        "last lead": "last_lead",
+    }
+    print(f"\n{'against ClustPy':<16}" + "".join(f"{title:>12}" for title in columns))
+    for row in against:
+        cells = (f"{row[name]:12.3f}" if name in row else " " * 12 for name in columns.values())
+        print(f"{row['method'] + ' ' + row['contestant']:<16}" + "".join(cells))
+
+
+# The process of a contestant.
+
+
+def contest(job: dict[str, Any]) -> None:
+    """Run a contestant; leave its report and its clusters in the folder."""
+    import torch
+
+    torch.set_flush_denormal(True)
+    torch.optim.Adam([torch.zeros(1)])  # the first loads much of torch, which is nobody's time
+    folder, package = Path(job["folder"]), "infomeans"
+    kind = "images" if job["contestant"] == "defaults" else "vectors"
+    with np.load(folder / "samples.npz") as arrays:
+        X = arrays[kind]
+    if job["contestant"] == "clustpy":
+        torchvision, package = import_torchvision(), "clustpy"
+        versions = {"torchvision": torchvision}
+        fit = prepare_clustpy(job)
+    else:
+        versions = {}
+        fit = prepare_infomeans(job)
+    for name in (package, "torch", "numpy", "scikit-learn"):
+        versions[name] = version(name)
+    idle = peak_mb()
+    watch = fit(X)
+    report = {
+        "pretrain": spread(watch.epochs["pretrain"]),
+        "cluster": spread(watch.epochs["cluster"]),
+        "seconds": round(watch.moments[-1][0], 3),
+        "idle_mb": idle,
+        "peak_mb": peak_mb(),
+        "threads": torch.get_num_threads(),
+        "versions": {"python": platform.python_version(), **versions},
+        "moments": [seconds for seconds, _ in watch.moments],
+    }
+    np.save(folder / "labels.npy", np.stack([labels for _, labels in watch.moments]))
+    (folder / "report.json").write_text(json.dumps(report))
+
+
+def prepare_infomeans(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
+    import infomeans
+    from infomeans.methods import find_method
+    from infomeans.networks import dense_autoencoder
+    from infomeans.training import Callback, Record
+
+    kind: Any = {"dec": infomeans.DEC, "dcn": infomeans.DCN}[job["method"]]
+    base: Any = find_method(job["method"]).load()
+
+    def fit(X: np.ndarray) -> Watch:
+        class Epochs(Callback):
+            def on_epoch(self, record: Record) -> None:
+                phase = "pretrain" if record.phase == "pretrain" else "cluster"
+                watch.epochs[phase].append(record.seconds)
+
+        class Watched(base):  # type: ignore[misc]
+            def refresh(self, data: Any) -> None:
+                watch.see(lambda: data.map(lambda z: self.log_posteriors(z).argmax(dim=1)).numpy())
+                super().refresh(data)
+
+        class Estimator(kind):  # type: ignore[misc]
+            method = Watched
+
+        settings: dict[str, Any] = {}
+        if job["contestant"] != "defaults":
+            settings = {name: job[name] for name in ("pretrain_epochs", "epochs", "batch_size")}
+            settings["init"] = job["contestant"]
+            settings["network"] = lambda shape, k: dense_autoencoder(
+                shape[0], FEATURES, hidden=HIDDEN
+            )
+        watch = Watch()
+        model = Estimator(
+            K, device="cpu", random_state=job["seed"], callbacks=[Epochs()], **settings
+        )
+        model.fit(X)
+        watch.see(lambda: model.labels_)
+        return watch
+
+    return fit
+
+
+def prepare_clustpy(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
+    import tqdm
+    from clustpy import deep
+    from clustpy.deep import dcn, dec
+    from clustpy.deep.neural_networks import FeedforwardAutoencoder
+
+    kind = {"dec": deep.DEC, "dcn": deep.DCN}[job["method"]]
+    module = {"dec": dec._DEC_Module, "dcn": dcn._DCN_Module}[job["method"]]
+
+    def fit(X: np.ndarray) -> Watch:
+        peer = Peer(X)
+        model = kind(
+            K,
+            batch_size=job["batch_size"],
+            pretrain_epochs=job["pretrain_epochs"],
+            clustering_epochs=job["epochs"],
+            neural_network=(FeedforwardAutoencoder, {"layers": [X.shape[1], *HIDDEN, FEATURES]}),
+            embedding_size=FEATURES,
+            initial_clustering_params={"n_init": RESTARTS},
+            device="cpu",
+            random_state=job["seed"],
+        )
+        hold = mock.patch.object(module, "fit", peer.holding(module.fit))
+        with hold, mock.patch.object(tqdm, "trange", peer.trange):
+            model.fit(X)
+        peer.watch.see(lambda: model.labels_)
+        return peer.watch
+
+    return fit
+
+
+class Peer:
+    """Looks on while ClustPy trains."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = X
+        self.watch = Watch()
+        self.module: Any = None
+        self.network: Any = None
+
+    def holding(self, train: Callable[..., Any]) -> Callable[..., Any]:
+        """The training of ClustPy's module, and a hold on the module and its network."""
+
+        def hold(module: Any, network: Any, *arguments: Any) -> Any:
+            self.module, self.network = module, network
+            return train(module, network, *arguments)
+
+        return hold
+
+    def trange(self, count: int, desc: str = "") -> "Bar":
+        """In place of the one of tqdm."""
+        return Bar(self.epochs(count))
+
+    def epochs(self, count: int) -> Iterator[int]:
+        self.look()
+        for epoch in range(count):
+            began = self.watch.now()
+            yield epoch
+            phase = "pretrain" if self.module is None else "cluster"
+            self.watch.epochs[phase].append(self.watch.now() - began)
+            self.look()
+
+    def look(self) -> None:
+        if self.module is not None:
+            self.watch.see(self.labels)
+
+    def labels(self) -> np.ndarray:
+        import torch
+
+        with torch.no_grad():  # in parts, so that the peak of the memory is not ours
+            parts = torch.from_numpy(self.X).split(EMBED_BATCH)
+            found = [self.module.predict_hard(self.network.encode(part)) for part in parts]
+        return torch.cat(found).numpy()
+
+
+class Bar:
+    """What ClustPy asks of a bar."""
+
+    def __init__(self, epochs: Iterator[int]) -> None:
+        self.epochs = epochs
+
+    def __iter__(self) -> Iterator[int]:
+        return self.epochs
+
+    def set_postfix(self, *arguments: Any) -> None:
+        pass
+
+
+def import_torchvision() -> str:
+    """Its version, or that ClustPy gets empty modules for what it imports of it."""
+    try:
+        import torchvision
+    except (ImportError, OSError, RuntimeError):
+        for name in ("torchvision", "torchvision.models", "torchvision.models._api"):
+            sys.modules[name] = ModuleType(name)
+        vars(sys.modules["torchvision.models._api"]).update(Weights=object, WeightsEnum=object)
+        return "stand-in"
+    return str(torchvision.__version__)
+
+
+def spread(seconds: list[float]) -> dict[str, float]:
+    """The median of the epochs, and the least, to which other work on the machine adds nothing."""
+    return {
+        "epochs": len(seconds),
+        "median": round(median(seconds), 4),
+        "least": round(min(seconds), 4),
+    }
+
+
+def peak_mb() -> int:
+    """The most memory that this program has held.
+
+    Not `ru_maxrss`, which starts at the peak of the process that started this one.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(round(int(line.split()[1]) / 1024) for line in lines if line.startswith("VmHWM"))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--contestant"]:
+        contest(json.loads(sys.argv[2]))
+    else:
+        main()

@@ -1,0 +1,86 @@
+"""The report of 70,000 images: how heavy it is, how soon it shows, how smoothly it moves.
+
+    python benchmarks/report_page.py --data-dir DATA [--dataset mnist-full] [--chromium PATH]
+
+The clusters are those of K-means, for the page does not care. The first view is there when the map
+is drawn; a frame is a step of dragging it. Chromium draws without a graphics card here, so a
+machine with one is faster. Needs playwright and a chromium.
+"""
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from common import append, machine, parser
+from playwright.sync_api import sync_playwright
+
+from infomeans.data import benchmark
+from infomeans.jobs import Request, cluster
+from infomeans.report import write_report
+
+SWITCHES = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+DRAG = """async () => {
+    const span = plot._fullLayout.xaxis.range, step = (span[1] - span[0]) / 200, times = [];
+    for (let frame = 0; frame < 20; frame++) {
+        const began = performance.now(), shift = frame * step;
+        await Plotly.relayout(plot, {'xaxis.range': [span[0] + shift, span[1] + shift]});
+        await new Promise(requestAnimationFrame);
+        times.push(performance.now() - began);
+    }
+    return times.sort((a, b) => a - b)[10];
+}"""
+
+
+def main() -> None:
+    arguments = parser(__doc__.splitlines()[0])
+    arguments.add_argument("--dataset", default="mnist-full")
+    arguments.add_argument("--chromium", default=shutil.which("chromium"))
+    options = arguments.parse_args()
+    samples = benchmark(options.dataset, options.data_dir)
+    k = len(set(samples.labels))
+    before = machine()
+    with tempfile.TemporaryDirectory() as folder:
+        request = Request(options.dataset, k, "kmeans", params={"n_init": 1})
+        run = cluster(request, samples, Path(folder) / "run")
+        began = time.perf_counter()
+        path = write_report(run, samples=samples)
+        row = {
+            "dataset": options.dataset,
+            "n": len(samples),
+            "write_seconds": time.perf_counter() - began,
+            "megabytes": path.stat().st_size / 1e6,
+            **opened(path, options.chromium),
+            "machine": before,
+        }
+    print(
+        f"{row['n']:,} samples: {row['megabytes']:.1f} MB in {row['write_seconds']:.0f} s, first "
+        f" view after {row['first_view_seconds']:.1f} s, a frame in {row['frame_ms']:.0f} ms"
+    )
+    append("report_page.jsonl", row)
+
+
+def opened(path: Path, chromium: str) -> dict[str, float]:
+    """Seconds to the first view, the median of three, and milliseconds a frame."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=SWITCHES)
+        views = []
+        for _ in range(3):
+            page = browser.new_page(viewport={"width": 1400, "height": 900})
+            began = time.perf_counter()
+            page.goto(path.as_uri(), wait_until="commit")
+            page.wait_for_function(
+                "typeof plot !== 'undefined' && document.querySelector('#plot canvas')"
+                " && byId('shown').textContent"
+            )
+            views.append(time.perf_counter() - began)
+            page.wait_for_load_state()
+            frame = page.evaluate(DRAG)
+            page.close()
+        browser.close()
+    return {"first_view_seconds": median(views), "frame_ms": frame}
+
+
+if __name__ == "__main__":
+    main()

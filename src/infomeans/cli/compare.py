@@ -1,0 +1,28 @@
+"""infomeans compare."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infomeans.cli.reporting import say
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("compare.html"),
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
+) -> None:
+    """Write a page with runs on the same samples side by side.
+
+    Example: infomeans compare run-a run-b --out compare.html
+    """
+    from infomeans.report.compare import write_comparison
+    from infomeans.runs import Run, check_file
+
+    check_file(out, overwrite=overwrite)
+    say(f"Comparison: {write_comparison([Run(run) for run in runs], out)}")
+    if show:
+        webbrowser.open(out.absolute().as_uri())

@@ -1,0 +1,37 @@
+"""infomeans relabel."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infomeans.cli.reporting import say
+from infomeans.errors import InputError
+
+
+def relabel(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
+    names: Annotated[
+        Path, typer.Argument(metavar="NAMES", help="The names.json that the report saved.")
+    ],
+) -> None:
+    """Name and merge the clusters in a run's labels.
+
+    What the file does not mention stays as the model found it, so an empty one, {}, takes
+    everything back.
+
+    Example: infomeans relabel run names.json
+    """
+    from infomeans.runs import Run
+
+    made = Run(run)
+    if not names.is_file():
+        raise InputError(f"{names} is no file; give the names.json that the report saved.")
+    given = made.read_names(names)
+    labels = made.rename(given)
+    groups = len(set(labels.clusters.tolist()))
+    say(
+        f"{len(given.names)} named, {sum(map(len, given.merge)) - len(given.merge)} merged away: "
+        f"{groups} clusters in {made.path / 'labels.csv'}"
+    )
+    say(f"The report shows it after: infomeans report {made.path}")

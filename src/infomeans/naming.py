@@ -1,0 +1,117 @@
+"""What people call the clusters, and which of them they take for one.
+
+A small file of JSON, as the report saves it and as anyone can write it by hand:
+
+    {"format": 1, "run": "...", "names": {"0": "cats"}, "merge": [[2, 5], [3, 4, 7]]}
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from infomeans._typing import IntArray
+from infomeans.errors import InputError, few
+
+FORMAT = 1
+_FIELDS = {"format": int, "run": str, "names": dict, "merge": list}
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of clusters, and clusters that are one.
+
+    Parameters
+    ----------
+    names : dict of int to str
+    merge : list of lists of int
+        Each list becomes one cluster, with the number of its smallest.
+    run : str
+        Key of the run whose clusters are meant; empty in a file written by hand.
+    """
+
+    names: Mapping[int, str] = field(default_factory=dict)
+    merge: tuple[tuple[int, ...], ...] = ()
+    run: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.merge)
+
+    @classmethod
+    def read(cls, path: Path, *, run: str, n_clusters: int) -> Names:
+        """Read a file for the clusters of a run, and refuse what does not fit them."""
+        try:
+            plain = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{path} is no JSON: {error}") from error
+        try:
+            made = cls._from_json(plain)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"{path} does not name clusters; accepted is JSON such as "
+                f'{{"names": {{"0": "cats"}}, "merge": [[2, 5]]}}.'
+            ) from error
+        if made.run not in ("", run):
+            raise InputError(f"{path} names the clusters of another run.")
+        made._check(path, n_clusters)
+        return made
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary."""
+        return {
+            "format": FORMAT,
+            "run": self.run,
+            "names": {str(cluster): name for cluster, name in self.names.items()},
+            "merge": [list(group) for group in self.merge],
+        }
+
+    def merged(self, n_clusters: int) -> IntArray:
+        """Where every cluster goes (K,)."""
+        into = np.arange(n_clusters)
+        for group in self.merge:
+            into[list(group)] = min(group)
+        return into
+
+    def of(self, cluster: int) -> str:
+        """What a cluster is called: its name, or its number."""
+        return self.names.get(cluster, str(cluster))
+
+    @classmethod
+    def _from_json(cls, plain: Any) -> Names:
+        for name, value in plain.items():
+            if not isinstance(value, _FIELDS[name]):
+                raise TypeError(name)
+        if plain.get("format", FORMAT) > FORMAT:
+            raise ValueError("format")
+        groups = [_group(group) for group in plain.get("merge", ())]
+        smallest = {cluster: min(group) for group in groups for cluster in group}
+        given = {int(key): " ".join(name.split()) for key, name in plain.get("names", {}).items()}
+        names: dict[int, str] = {}
+        for cluster in sorted(c for c, name in given.items() if name):
+            # Any member may carry the name; that of the smallest counts.
+            names.setdefault(smallest.get(cluster, cluster), given[cluster])
+        return cls(names, tuple(groups), plain.get("run", ""))
+
+    def _check(self, path: Path, n_clusters: int) -> None:
+        mentioned = [cluster for group in self.merge for cluster in group]
+        unknown = {c for c in [*self.names, *mentioned] if not 0 <= c < n_clusters}
+        if unknown:
+            raise InputError(
+                f"{path} speaks of cluster {few(sorted(unknown))}; the run has clusters 0 to "
+                f"{n_clusters - 1}."
+            )
+        twice = [cluster for cluster, times in Counter(mentioned).items() if times > 1]
+        if twice:
+            raise InputError(f"{path} merges cluster {few(sorted(twice))} twice.")
+
+
+def _group(plain: Any) -> tuple[int, ...]:
+    if not plain or not all(type(cluster) is int for cluster in plain):
+        raise TypeError("merge")
+    return tuple(sorted(plain))

@@ -1,0 +1,1 @@
+"""Colours, maps, thumbnails and figures: what reports and notebooks draw with."""

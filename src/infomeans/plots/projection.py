@@ -1,0 +1,110 @@
+"""A map: every sample as a point in two dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from infomeans._typing import Array, IntArray
+from infomeans.errors import InputError
+
+Kind = Literal["auto", "lda", "pca", "umap"]
+KINDS = ("auto", "lda", "pca", "umap")
+
+
+@dataclass(frozen=True)
+class Map:
+    """Points, and how they came to be.
+
+    Attributes
+    ----------
+    points : (n, 2) array
+    name : str
+    meaning : str
+        What near and far mean on it, in a sentence.
+    """
+
+    points: Array
+    name: str
+    meaning: str
+
+
+def draw_map(embedding: Array, clusters: IntArray, kind: Kind = "auto") -> Map:
+    """Project the embedding; the same numbers give the same map.
+
+    Parameters
+    ----------
+    embedding : (n, d) array
+    clusters : (n,) integer array
+    kind : {"auto", "lda", "pca", "umap"}
+        "auto" is UMAP where it is installed, otherwise linear discriminants if there are three
+        clusters or more, otherwise principal components.
+    """
+    if kind not in KINDS:
+        raise InputError(f"projection {kind!r} is unknown; choose one of {', '.join(KINDS)}.")
+    z = np.asarray(embedding, dtype=np.float64).reshape(len(embedding), -1)
+    if kind == "auto":
+        kind = "umap" if find_spec("umap") and len(z) >= FEWEST_FOR_UMAP else "lda"
+    if kind == "lda" and (len(np.unique(clusters)) < 3 or z.shape[1] < 2):
+        kind = "pca"
+    return _DRAW[kind](z, clusters)
+
+
+FEWEST_FOR_UMAP = 50
+
+
+def _pca(z: Array, clusters: IntArray) -> Map:
+    parts = min(2, *z.shape)
+    points = np.zeros((len(z), 2))
+    if z.var(axis=0).any():
+        points[:, :parts] = PCA(parts, svd_solver="full").fit_transform(z)
+    return Map(
+        _upright(points),
+        "principal components",
+        "The two directions of the learned space in which the samples vary most. Distances are "
+        "true along these two and lost along all others.",
+    )
+
+
+def _lda(z: Array, clusters: IntArray) -> Map:
+    # Shrinkage, for features that vary little or together.
+    lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.01, n_components=2)
+    try:
+        points = lda.fit_transform(z, clusters)
+    except (np.linalg.LinAlgError, ValueError):
+        return _pca(z, clusters)
+    return Map(
+        _upright(points),
+        "linear discriminants",
+        "The two directions of the learned space that set the clusters apart best. Clusters that "
+        "overlap here may still be far apart along other directions.",
+    )
+
+
+def _umap(z: Array, clusters: IntArray) -> Map:
+    if not find_spec("umap"):
+        raise InputError("projection 'umap' needs the package umap-learn: pip install umap-learn")
+    import umap
+
+    reducer = umap.UMAP(n_neighbors=min(15, len(z) - 1), random_state=0, n_jobs=1)
+    return Map(
+        reducer.fit_transform(z),
+        "UMAP",
+        "Neighbours in the learned space are neighbours here; the distances between far groups "
+        "mean little.",
+    )
+
+
+def _upright(points: Array) -> Array:
+    """A direction's sign means nothing: let the farther end lie on the positive side."""
+    signs = np.where(points.max(axis=0) >= -points.min(axis=0), 1.0, -1.0)
+    return points * signs
+
+
+_DRAW: dict[str, Callable[[Array, IntArray], Map]] = {"pca": _pca, "lda": _lda, "umap": _umap}

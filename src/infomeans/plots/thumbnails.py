@@ -1,0 +1,128 @@
+"""Small pictures of all samples, packed into sheets."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from infomeans.data.arrays import channels_first
+
+LARGEST = 96
+SMALLEST = 16
+COLUMNS = 24
+PIXELS = 60_000_000
+"""What all thumbnails have in all: 28 by 28 for 70,000 samples."""
+
+BYTES = 11_500_000
+"""What all sheets may weigh, before base64 makes a third more of it."""
+
+Pixels = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Thumbnails:
+    """Sheets of thumbnails, `columns` in a row and as many rows.
+
+    Attributes
+    ----------
+    width, height : int
+        Of a thumbnail.
+    columns : int
+    sheets : list of str
+        WebP images in base64.
+    """
+
+    width: int
+    height: int
+    columns: int
+    sheets: list[str]
+
+    @property
+    def bytes(self) -> int:
+        """How much text the sheets are."""
+        return sum(map(len, self.sheets))
+
+
+class Tones:
+    """What numbers to paint black and white: the extremes of all samples, or of 8 bits.
+
+    Parameters
+    ----------
+    X : array of images in any layout
+    """
+
+    def __init__(self, X: NDArray[np.generic]) -> None:
+        byte = X.dtype == np.uint8
+        self.low, self.high = (0.0, 255.0) if byte else (float(X.min()), float(X.max()))
+
+    def paint(self, images: NDArray[np.generic]) -> Pixels:
+        """Images (n, c, h, w) as bytes (n, h, w, c)."""
+        span = (self.high - self.low) or 1.0
+        share = (images.astype(np.float32) - self.low) / span
+        painted = (share.clip(0, 1) * 255).round().astype(np.uint8)
+        return np.moveaxis(painted, 1, -1)
+
+
+def make_thumbnails(
+    X: NDArray[np.generic], *, pixels: int = PIXELS, most_bytes: int = BYTES
+) -> Thumbnails:
+    """Thumbnails of images in any layout, as large as a page can carry."""
+    height, width = channels_first(X[:1]).shape[2:]
+    side = min(max(math.isqrt(pixels // len(X)), SMALLEST), LARGEST, max(height, width))
+    quality = 80
+    while True:
+        made = _sheets(X, height, width, side, quality)
+        if made.bytes * 3 // 4 <= most_bytes or (side <= SMALLEST and quality <= 20):
+            return made
+        side, quality = max(SMALLEST, int(side * 0.8)), max(20, quality - 20)
+
+
+def data_url(image: Pixels, *, largest: int = LARGEST) -> str:
+    """One image (h, w, c) as an address that holds it."""
+    height, width = image.shape[:2]
+    scale = min(1.0, largest / max(height, width))
+    small = _resized(image, max(1, round(width * scale)), max(1, round(height * scale)))
+    return "data:image/webp;base64," + _encoded(small, 90)
+
+
+def _sheets(X: NDArray[np.generic], height: int, width: int, side: int, quality: int) -> Thumbnails:
+    scale = min(1.0, side / max(height, width))
+    size = max(1, round(width * scale)), max(1, round(height * scale))
+    sheets = [_encoded(sheet, quality) for sheet in _packed(X, *size)]
+    return Thumbnails(*size, COLUMNS, sheets)
+
+
+def _packed(X: NDArray[np.generic], width: int, height: int) -> Iterator[Pixels]:
+    tones = Tones(X)
+    for first in range(0, len(X), COLUMNS**2):
+        images = tones.paint(channels_first(X[first : first + COLUMNS**2]))
+        rows = -(-len(images) // COLUMNS)
+        sheet = np.zeros((rows * height, COLUMNS * width, images.shape[-1]), np.uint8)
+        for place, image in enumerate(images):
+            top, left = place // COLUMNS * height, place % COLUMNS * width
+            sheet[top : top + height, left : left + width] = _resized(image, width, height)
+        yield sheet
+
+
+def _resized(image: Pixels, width: int, height: int) -> Pixels:
+    if image.shape[:2] == (height, width):
+        return image
+    picture = _picture(image).resize((width, height), Image.Resampling.BOX)
+    return np.asarray(picture).reshape(height, width, image.shape[-1])
+
+
+def _encoded(image: Pixels, quality: int) -> str:
+    content = io.BytesIO()
+    _picture(image).save(content, "WEBP", quality=quality)
+    return base64.b64encode(content.getvalue()).decode()
+
+
+def _picture(image: Pixels) -> Image.Image:
+    return Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image)

@@ -1,0 +1,351 @@
+"""What a report says: facts, warnings, clusters, doubtful samples, training, classes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from infomeans._typing import Array, IntArray
+from infomeans.data import Samples
+from infomeans.estimators import showing
+from infomeans.metrics import Confusion, ari, confusion, nmi, scores
+from infomeans.runs import Run
+
+TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
+FEATURES = 6
+UNSURE = 0.7
+"""A mean confidence below this, or so many samples in a hundred below one half, is a warning."""
+
+MOVING = 1e-3
+"""A mean squared change of the targets in the last epoch above this: training was not done."""
+
+BASELINE_SAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that a run found, and the samples it found it in, if they can still be read.
+
+    Parameters
+    ----------
+    run : Run
+        A complete one.
+    samples : Samples, optional
+        Those of the run.
+    """
+
+    run: Run
+    samples: Samples | None = None
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Of all samples."""
+        return self.run.labels.ids
+
+    @cached_property
+    def posteriors(self) -> Array:
+        """(n, K)."""
+        return self.run.posteriors
+
+    @cached_property
+    def embedding(self) -> Array:
+        """(n, d)."""
+        embedding = self.run.embedding
+        return embedding.reshape(len(embedding), -1)
+
+    @cached_property
+    def clusters(self) -> IntArray:
+        """The most probable ones (n,), before any merging."""
+        return self.posteriors.argmax(axis=1)
+
+    @cached_property
+    def seconds(self) -> IntArray:
+        """The second most probable clusters (n,); the first again if there is but one."""
+        if self.k < 2:
+            return self.clusters
+        return np.argpartition(self.posteriors, -2, axis=1)[:, -2]
+
+    @cached_property
+    def confidences(self) -> Array:
+        """(n,)."""
+        return self.posteriors.max(axis=1)
+
+    @cached_property
+    def entropies(self) -> Array:
+        """(n,), in nats."""
+        return self.run.labels.entropies if not self.run.names else _entropies(self.posteriors)
+
+    @property
+    def k(self) -> int:
+        """How many clusters were asked for."""
+        return int(self.posteriors.shape[1])
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """(K,)."""
+        return np.bincount(self.clusters, minlength=self.k)
+
+    @property
+    def classes(self) -> Any:
+        """The true classes (n,), if they were given."""
+        return None if self.samples is None else self.samples.labels
+
+    def members(self, cluster: int) -> IntArray:
+        """Which samples lie in a cluster."""
+        return np.flatnonzero(self.clusters == cluster)
+
+
+def overview(found: Findings) -> dict[str, Any]:
+    """Facts and a sentence that need no expert, and what is wrong."""
+    run, metrics = found.run, found.run.metrics
+    request, data = run.config["arguments"], run.config["data"]
+    n, used = len(found.ids), int((found.sizes > 0).sum())
+    shape = " x ".join(map(str, data["sample_shape"]))
+    facts = {
+        "data": data["source"],
+        "samples": f"{n:,} of {shape}",
+        "method": request["method"],
+        "clusters asked for": f"{found.k}",
+        "seed": f"{request['seed']}",
+        "time": _duration(metrics["seconds"]),
+        "mutual information": f"{metrics['mi']:.3f} of at most {math.log(found.k):.3f} nats",
+        "mean confidence": f"{metrics['confidence']:.3f}",
+    }
+    if data["skipped"]:
+        facts["skipped"] = f"{len(data['skipped'])} unreadable"
+    for name, title in (("acc", "accuracy"), ("nmi", "NMI"), ("ari", "ARI")):
+        if name in metrics:
+            facts[title] = f"{metrics[name]:.4f}"
+    facts["made"] = f"{run.config.get('created', '')[:10]}, infomeans "
+    facts["made"] += run.config["versions"]["infomeans"]
+    return {"facts": facts, "sentence": _sentence(found, n, used), "warnings": warnings(found)}
+
+
+def warnings(found: Findings) -> list[str]:
+    """What is wrong with the result, in plain words."""
+    said = []
+    shares = found.sizes / len(found.ids)
+    empty = np.flatnonzero(found.sizes == 0).tolist()
+    small = np.flatnonzero((found.sizes > 0) & (shares < min(0.01, 0.2 / found.k))).tolist()
+    if found.k > 1 and shares.max() > 1 - 0.5 / found.k:
+        said.append(
+            f"Nearly all samples, {shares.max():.0%}, lie in one cluster: the clusters have "
+            f"collapsed. Try another seed, fewer clusters or longer pretraining."
+        )
+    if empty:
+        said.append(f"{_clusters(empty)} without a sample: fewer clusters may fit these data.")
+    if small:
+        said.append(
+            f"{_clusters(small)} under {min(0.01, 0.2 / found.k):.1%} of the samples: perhaps "
+            f"outliers rather than a group."
+        )
+    unsure = float((found.confidences < 0.5).mean())
+    if found.confidences.mean() < UNSURE or unsure > 1 - UNSURE:
+        said.append(
+            f"The mean confidence is {found.confidences.mean():.2f}, and {unsure:.0%} of the "
+            f"samples have less than 0.5: these clusters are not told apart well."
+        )
+    return said + _unconverged(found.run.history)
+
+
+def _unconverged(history: Sequence[Mapping[str, Any]]) -> list[str]:
+    last = history[-1] if history else {}
+    if (last.get("delta_q") or 0) <= MOVING:
+        return []
+    return [
+        f"The targets still changed by {last['delta_q']:.1e} in the last epoch: training was not "
+        f"done. Give it more epochs."
+    ]
+
+
+def _sentence(found: Findings, n: int, used: int) -> str:
+    sure = float((found.confidences >= 0.9).mean())
+    sizes = found.sizes[found.sizes > 0]
+    spread = (
+        f"of {sizes[0]:,} samples each"
+        if sizes.min() == sizes.max()
+        else f"of {sizes.min():,} to {sizes.max():,} samples"
+    )
+    groups = "one group" if used == 1 else f"{used} groups {spread}"
+    return (
+        f"The {n:,} samples fall into {groups}. For {math.floor(100 * sure)}% of them the model is "
+        f"at least 90% sure where they belong."
+    )
+
+
+def cards(found: Findings) -> list[dict[str, Any]]:
+    """Every cluster: how large, how sure, what is typical and what is doubtful of it."""
+    typical = showing.typical(
+        found.embedding, found.clusters, found.confidences, found.k, most=TYPICAL
+    )
+    return [_card(found, cluster, samples) for cluster, samples in enumerate(typical)]
+
+
+def _card(found: Findings, cluster: int, typical: IntArray) -> dict[str, Any]:
+    members = found.members(cluster)
+    sure = found.confidences[members]
+    doubtful = members[np.argsort(sure, kind="stable")]
+    return {
+        "size": len(members),
+        "share": len(members) / len(found.ids),
+        "confidence": float(sure.mean()) if len(members) else None,
+        "typical": typical.tolist(),
+        "doubtful": doubtful[:TYPICAL].tolist(),
+    }
+
+
+def doubtful(found: Findings) -> dict[str, Any]:
+    """The samples of highest entropy, and the pairs of clusters that share most of them."""
+    order = np.argsort(-found.entropies, kind="stable")
+    return {"samples": order[:DOUBTFUL].tolist(), "pairs": _pairs(found)}
+
+
+def _pairs(found: Findings) -> list[dict[str, Any]]:
+    if found.k < 2:
+        return []
+    first, second = found.clusters, found.seconds
+    runner_up = np.take_along_axis(found.posteriors, second[:, None], axis=1)[:, 0]
+    pair = np.minimum(first, second) * found.k + np.maximum(first, second)
+    shared = np.bincount(pair, weights=runner_up, minlength=found.k**2)
+    margins = found.confidences - runner_up
+    rows = []
+    for code in np.argsort(-shared, kind="stable")[:PAIRS]:
+        if shared[code] < 0.5:
+            break
+        inside = np.flatnonzero(pair == code)
+        nearest = inside[np.argsort(margins[inside], kind="stable")][:PAIR_SAMPLES]
+        a, b = divmod(int(code), found.k)
+        rows.append({"a": a, "b": b, "shared": float(shared[code]), "samples": nearest.tolist()})
+    return rows
+
+
+def features(found: Findings) -> dict[str, Any] | None:
+    """For vectors: by what the clusters differ, and the values of every sample that tell it.
+
+    A feature's distance is that of the cluster's mean to the mean of all, in deviations.
+    """
+    samples = found.samples
+    if samples is None or samples.X.ndim != 2:
+        return None
+    X = np.asarray(samples.X, dtype=np.float64)
+    names = samples.names or [f"feature {i}" for i in range(X.shape[1])]
+    mean, std = X.mean(axis=0), X.std(axis=0)
+    means = np.stack(
+        [X[m].mean(axis=0) if len(m) else mean for m in map(found.members, range(found.k))]
+    )
+    distances = (means - mean) / np.where(std > 0, std, 1)
+    telling = np.argsort(-np.abs(distances), axis=1, kind="stable")[:, :FEATURES]
+    strongest = np.argsort(-np.abs(distances).max(axis=0), kind="stable")[: 2 * FEATURES]
+    return {
+        "clusters": [
+            [
+                {"name": names[f], "mean": float(means[c, f]), "distance": float(distances[c, f])}
+                for f in telling[c]
+            ]
+            if found.sizes[c]
+            else []
+            for c in range(found.k)
+        ],
+        "names": [names[f] for f in strongest],
+        "values": X[:, strongest].astype(np.float32),
+    }
+
+
+def baselines(found: Findings) -> list[dict[str, Any]]:
+    """The result beside simpler ones: how far they agree, and scores where classes are known."""
+    metrics = found.run.metrics
+    if "methods" in metrics:
+        return [{"agreement": None, **row} for row in metrics["methods"]]
+    method = found.run.config["arguments"]["method"]
+    rows = [{"method": method, "agreement": 1.0, **_scores(metrics)}]
+    if "start" in metrics:
+        rows.append({"method": "its start", **metrics["start"]})
+    if found.samples is not None and method != "kmeans" and found.k > 1:
+        rows.append(_kmeans(found, found.samples))
+    return rows
+
+
+def _kmeans(found: Findings, samples: Samples) -> dict[str, Any]:
+    step = -(-len(samples) // BASELINE_SAMPLES)
+    X = np.asarray(samples.X[::step], dtype=np.float32).reshape(len(samples.X[::step]), -1)
+    if samples.X.ndim == 2:
+        X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
+    labels = KMeans(min(found.k, len(X)), n_init=1, random_state=0).fit_predict(X)
+    known = {} if found.classes is None else scores(found.classes[::step], labels)
+    agreement = ari(found.clusters[::step], labels)
+    return {"method": "K-means on the data", "agreement": agreement, **_scores(known)}
+
+
+def _scores(figures: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: figures[name] for name in ("acc", "nmi", "ari") if name in figures}
+
+
+def against_classes(found: Findings) -> dict[str, Any] | None:
+    """The clusters against the true classes, matched as well as can be."""
+    if found.classes is None:
+        return None
+    table = _counted_order(confusion(found.classes, found.clusters))
+    sizes, totals = table.counts.sum(axis=0), table.counts.sum(axis=1)
+    rows = []
+    for column, cluster in enumerate(table.clusters.tolist()):
+        if column >= len(table.classes):
+            rows.append({"cluster": cluster, "class": None})
+            continue
+        inside, wanted = found.clusters == cluster, found.classes == table.classes[column]
+        right = int(table.counts[column, column])
+        rows.append(
+            {
+                "cluster": cluster,
+                "class": str(table.classes[column]),
+                "accuracy": right / int(sizes[column]),
+                "found": right / int(totals[column]),
+                "nmi": nmi(wanted, inside),
+                "ari": ari(wanted, inside),
+            }
+        )
+    return {
+        "counts": table.counts.tolist(),
+        "classes": [str(name) for name in table.classes],
+        "clusters": table.clusters.tolist(),
+        "rows": rows,
+        "scores": scores(found.classes, found.clusters),
+    }
+
+
+def _counted_order(table: Confusion) -> Confusion:
+    """With class 2 before class 10, and every cluster still below its class."""
+
+    def key(at: int) -> list[tuple[int, str]]:
+        parts = re.split(r"(\d+)", str(table.classes[at]))
+        return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+
+    pairs = min(table.counts.shape)
+    matched = sorted(range(pairs), key=key)
+    rows = [*matched, *sorted(range(pairs, len(table.classes)), key=key)]
+    columns = [*matched, *range(pairs, len(table.clusters))]
+    return Confusion(table.counts[rows][:, columns], table.classes[rows], table.clusters[columns])
+
+
+def _entropies(posteriors: Array) -> Array:
+    logs = np.log(np.where(posteriors > 0, posteriors, 1))
+    return np.maximum(-(posteriors * logs).sum(axis=1), 0)
+
+
+def _clusters(numbers: Sequence[int]) -> str:
+    listed = ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
+    return f"Cluster {listed} is" if len(numbers) == 1 else f"Clusters {listed} are"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,67 @@
+// What all pages share: elements, colours, and charts that follow the theme.
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const content = JSON.parse(byId("content").textContent);
+
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name in element && name !== "list") element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+const percent = (share) => (100 * share).toFixed(share < 0.0995 ? 1 : 0) + "%";
+const grouped = (number) => Number(number).toLocaleString("en-US");
+
+const remember = {
+  get(key) {
+    try { return JSON.parse(localStorage.getItem("infomeans:" + key)); } catch (error) { return null; }
+  },
+  set(key, value) {
+    try { localStorage.setItem("infomeans:" + key, JSON.stringify(value)); } catch (error) { /* not kept */ }
+  },
+  theme(value) {
+    try { localStorage.setItem("infomeans:theme", value); } catch (error) { /* not kept */ }
+  },
+};
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+
+function baseLayout(extra) {
+  const axis = { gridcolor: colour("grid"), zerolinecolor: colour("grid"), linecolor: colour("line"), automargin: true };
+  return {
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    font: { color: colour("ink"), family: getComputedStyle(document.body).fontFamily, size: 13 },
+    margin: { l: 56, r: 16, t: 36, b: 44 },
+    hoverlabel: { bgcolor: colour("paper"), bordercolor: colour("line"), font: { color: colour("ink") } },
+    ...extra,
+    xaxis: { ...axis, ...(extra.xaxis || {}) }, yaxis: { ...axis, ...(extra.yaxis || {}) },
+  };
+}
+
+// Charts are drawn when they come into view, and again when the theme changes.
+const charts = new Map();
+function chart(id, draw) {
+  const place = byId(id);
+  if (!place) return;
+  const watcher = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    watcher.disconnect();
+    charts.set(id, draw);
+    draw(place);
+  }, { rootMargin: "300px" });
+  watcher.observe(place);
+}
+const redraw = () => charts.forEach((draw, id) => draw(byId(id)));
+const plainConfig = { responsive: true, displaylogo: false, displayModeBar: false };
+
+byId("theme").addEventListener("click", () => {
+  const root = document.documentElement;
+  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+  remember.theme(root.dataset.theme);
+  redraw();
+});

@@ -1,0 +1,96 @@
+// The samples, unpacked from what the page carries.
+function unpack(text, Kind) {
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  return new Kind(bytes.buffer);
+}
+
+const points = content.points;
+const X = unpack(points.x, Float32Array), Y = unpack(points.y, Float32Array);
+const clusterOf = unpack(points.cluster, Uint16Array), secondOf = unpack(points.second, Uint16Array);
+const confidenceOf = unpack(points.confidence, Float32Array);
+const classOf = content.classes ? unpack(content.classes.of, Uint16Array) : null;
+const rowValues = content.table ? unpack(content.table.values, Float32Array) : null;
+const n = X.length, k = content.clusters.length;
+const idOf = (i) => content.ids ? content.ids[i] : String(i);
+
+// The sheets of thumbnails come last in the page, so that the first view need not wait for them.
+// One becomes an image when its first thumbnail is wanted.
+const loaded = new Promise((resolve) => {
+  if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve, { once: true });
+  else resolve();
+});
+const sheets = new Map();
+function sheetUrl(index) {
+  if (!sheets.has(index)) {
+    const bytes = unpack(byId("sheet-" + index).textContent, Uint8Array);
+    sheets.set(index, URL.createObjectURL(new Blob([bytes], { type: "image/webp" })));
+  }
+  return sheets.get(index);
+}
+
+function paintThumb(element, i, side) {
+  const { width, height, columns } = content.thumbs, each = columns * columns;
+  const scale = side / Math.max(width, height), place = i % each;
+  const w = Math.round(width * scale), h = Math.round(height * scale);
+  const rows = Math.ceil(Math.min(each, n - Math.floor(i / each) * each) / columns);
+  element.style.width = w + "px";
+  element.style.height = h + "px";
+  element.style.boxSizing = "content-box";
+  loaded.then(() => { element.style.backgroundImage = `url(${sheetUrl(Math.floor(i / each))})`; });
+  element.style.backgroundSize = `${columns * w}px ${rows * h}px`;
+  element.style.backgroundPosition = `-${(place % columns) * w}px -${Math.floor(place / columns) * h}px`;
+  if (scale > 1.2) element.classList.add("pixels");
+}
+
+const unseen = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    unseen.unobserve(target);
+    paintThumb(target, Number(target.dataset.sample), Number(target.dataset.side));
+  }
+}, { rootMargin: "200px" });
+
+// A sample as something to press: its picture, or its id.
+function sampleButton(i, side = 44) {
+  const button = make("button", { type: "button", title: idOf(i) });
+  button.dataset.sample = i;
+  button.setAttribute("aria-label", `sample ${idOf(i)}, ${names.of(clusterOf[i])}, confidence ${confidenceOf[i].toFixed(2)}`);
+  button.addEventListener("click", () => openDialog(i));
+  if (content.thumbs) {
+    button.className = "thumb";
+    button.dataset.side = side;
+    const { width, height } = content.thumbs, scale = side / Math.max(width, height);
+    button.style.width = Math.round(width * scale) + 2 + "px";
+    button.style.height = Math.round(height * scale) + 2 + "px";
+    unseen.observe(button);
+  } else {
+    button.className = "chip";
+    button.textContent = idOf(i);
+  }
+  return button;
+}
+
+function details(i, side = 112) {
+  const parts = [];
+  if (content.thumbs) {
+    const picture = make("span", { className: "thumb", role: "img" });
+    picture.setAttribute("aria-label", "picture of " + idOf(i));
+    paintThumb(picture, i, side);
+    parts.push(picture);
+  }
+  const line = (text, className = "") => parts.push(make("div", { className }, text));
+  line(idOf(i), "id");
+  const sure = `${names.of(clusterOf[i])}, confidence ${confidenceOf[i].toFixed(3)}`;
+  parts.push(make("div", { className: "row" }, signOf(names.root(clusterOf[i])), sure));
+  if (k > 1 && secondOf[i] !== clusterOf[i] && confidenceOf[i] < 0.9995) line("else " + names.of(secondOf[i]), "hint");
+  if (classOf) line("true class " + content.classes.names[classOf[i]], "hint");
+  if (rowValues) {
+    const d = content.table.names.length, body = make("tbody");
+    content.table.names.forEach((name, f) => {
+      body.append(make("tr", {}, make("td", {}, name), make("td", {}, String(Number(rowValues[i * d + f].toPrecision(5))))));
+    });
+    parts.push(make("table", {}, body));
+  }
+  return parts;
+}

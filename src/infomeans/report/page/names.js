@@ -1,0 +1,86 @@
+// What the reader calls the clusters, and which of them are one; kept in this browser.
+const names = {
+  given: {},
+  groups: [],
+  listeners: [],
+
+  load() {
+    const kept = remember.get("names:" + content.run) || content.names;
+    this.given = { ...kept.names };
+    this.groups = kept.merge.map((group) => [...group]);
+  },
+  root(cluster) {
+    const group = this.groups.find((members) => members.includes(cluster));
+    return group ? Math.min(...group) : cluster;
+  },
+  members(root) {
+    const group = this.groups.find((members) => members.includes(root));
+    return group ? [...group].sort((a, b) => a - b) : [root];
+  },
+  roots() {
+    return [...Array(k).keys()].filter((cluster) => this.root(cluster) === cluster);
+  },
+  of(cluster) {
+    const root = this.root(cluster);
+    return this.given[root] || "cluster " + root;
+  },
+  rename(root, text) {
+    const name = text.trim().replace(/\s+/g, " ");
+    if (name) this.given[root] = name; else delete this.given[root];
+    this.changed(false);
+  },
+  merge(a, b) {
+    const joined = [...new Set([...this.members(a), ...this.members(b)])].sort((x, y) => x - y);
+    const name = this.given[this.root(a)] || this.given[this.root(b)];
+    this.groups = this.groups.filter((group) => !group.some((member) => joined.includes(member)));
+    this.groups.push(joined);
+    joined.forEach((member) => delete this.given[member]);
+    if (name) this.given[joined[0]] = name;
+    this.changed(true);
+  },
+  split(cluster) {
+    const group = this.members(cluster), name = this.given[group[0]];
+    this.groups = this.groups.filter((members) => !members.includes(cluster));
+    const rest = group.filter((member) => member !== cluster);
+    if (rest.length > 1) this.groups.push(rest);
+    delete this.given[group[0]];
+    if (name) this.given[rest[0]] = name;
+    this.changed(true);
+  },
+  forget() {
+    this.given = {};
+    this.groups = [];
+    this.changed(true);
+  },
+  plain() {
+    return { format: 1, run: content.run, names: this.given, merge: this.groups };
+  },
+  changed(regrouped) {
+    remember.set("names:" + content.run, this.plain());
+    this.listeners.forEach((listener) => listener(regrouped));
+  },
+};
+names.load();
+
+const colourOf = (cluster) => content.looks[cluster][0];
+const symbolOf = (cluster) => content.looks[cluster][1];
+
+// The sign of a cluster, as it stands on the map.
+function signOf(cluster) {
+  const shapes = {
+    "circle": "M8 3a5 5 0 1 0 .01 0z", "diamond": "M8 2l6 6-6 6-6-6z", "square": "M3 3h10v10H3z",
+    "triangle-up": "M8 2l6.5 11h-13z", "cross": "M6 2h4v4h4v4h-4v4H6v-4H2V6h4z",
+    "triangle-down": "M8 14l6.5-11h-13z", "x": "M3 5l2-2 3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3z",
+    "pentagon": "M8 2l6 4.5L11.7 14H4.3L2 6.5z", "star": "M8 1l2 5h5l-4 3.2L12.5 15 8 11.5 3.5 15 5 9.2 1 6h5z",
+    "hexagram": "M8 1l2.2 3.5H14L12 8l2 3.5h-3.8L8 15l-2.2-3.5H2L4 8 2 4.5h3.8z",
+  };
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("class", "sign");
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", shapes[symbolOf(cluster)]);
+  path.setAttribute("fill", colourOf(cluster));
+  svg.append(path);
+  return svg;
+}

@@ -1,0 +1,77 @@
+import json
+import shutil
+
+import pytest
+
+from infomeans.runs import Run
+
+
+@pytest.fixture
+def own(run, tmp_path):
+    """A copy of the finished run."""
+    return shutil.copytree(run, tmp_path / "own")
+
+
+def test_a_run_has_its_report(run):
+    assert (run / "report.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_report_goes_where_it_is_sent(infomeans, own, tmp_path):
+    (own / "report.html").unlink()
+    assert "report.html" in infomeans("report", own).output
+    page = (own / "report.html").read_text()
+    infomeans("report", own, "--out", tmp_path / "page.html", "--projection", "pca")
+    assert "principal components" in (tmp_path / "page.html").read_text()
+    assert "https://" not in page.split("<script>")[0]
+    said = infomeans("report", own, "--out", tmp_path / "page.html", code=2).output
+    assert "exists already" in said
+    infomeans("report", own, "--out", tmp_path / "page.html", "--overwrite")
+
+
+def test_a_report_opens_in_the_browser(infomeans, own, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    infomeans("report", own, "--open")
+    assert opened == [(own / "report.html").as_uri()]
+
+
+def test_what_cannot_be_reported_is_said_in_one_line(infomeans, own, tmp_path):
+    assert "not a run folder" in infomeans("report", tmp_path, code=2).output
+    assert "auto, lda, pca, umap" in infomeans("report", own, "--projection", "x", code=2).output
+    (own / "metrics.json").unlink()
+    assert "is not complete" in infomeans("report", own, code=2).output
+
+
+def test_clusters_are_named_and_merged_in_the_labels(infomeans, own, tmp_path):
+    names = tmp_path / "names.json"
+    names.write_text(json.dumps({"names": {"1": "top & <b>"}, "merge": [[1, 2]]}))
+    said = infomeans("relabel", own, names).output
+    assert "1 named, 1 merged away: 2 clusters" in said
+    assert set(Run(own).labels.names) == {"0", "top & <b>"}
+    assert "top & <b>" in infomeans("show", own).output
+    assert "accuracy" in infomeans("evaluate", own, "--labels", "folder").output
+    infomeans("report", own)
+
+
+def test_names_that_do_not_fit_change_nothing(infomeans, own, tmp_path):
+    before = (own / "labels.csv").read_bytes()
+    names = tmp_path / "names.json"
+    names.write_text('{"names": {"7": "seven"}}')
+    assert "clusters 0 to 2" in infomeans("relabel", own, names, code=2).output
+    assert "is no file" in infomeans("relabel", own, tmp_path / "none", code=2).output
+    assert (own / "labels.csv").read_bytes() == before
+
+
+def test_runs_are_compared(infomeans, own, run, tmp_path, table):
+    out = tmp_path / "compare.html"
+    infomeans("compare", run, own, "--out", out)
+    assert "adjusted Rand index of 1.000" in out.read_text()
+    assert "exists already" in infomeans("compare", run, own, "--out", out, code=2).output
+    infomeans("cluster", table, "-k", 3, "--method", "kmeans", "--out", tmp_path / "other")
+    other = infomeans("compare", run, tmp_path / "other", "--out", tmp_path / "x.html", code=2)
+    assert "not on the same samples" in other.output
+    alone = infomeans("compare", run, "--out", tmp_path / "x.html", code=2)
+    assert "two runs or more" in alone.output
+    twice = infomeans("compare", run, run, "--out", tmp_path / "x.html", code=2)
+    assert "given twice" in twice.output
+    assert not (tmp_path / "x.html").exists()

@@ -1,0 +1,406 @@
+"""The pages in a real browser: what people see, press and save."""
+
+import json
+import shutil
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from infomeans import data
+from infomeans.jobs import Request, cluster
+from infomeans.report import write_report
+from infomeans.report.compare import write_comparison
+from infomeans.runs import Run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SWITCHES = [
+    "--no-sandbox",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+]
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not installed (Debian: apt-get install chromium)"
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def show(browser):
+    """Open a page in a window of its own; any error of a script fails the test."""
+    windows, errors = [], []
+
+    def show(path, *, width=1400, scheme="light", wait="#plot .main-svg", script=None):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
+        )
+        windows.append(context)
+        if script:
+            context.add_init_script(script)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda m: m.type == "error" and errors.append(m.text))
+        page.goto(path.absolute().as_uri())
+        page.wait_for_selector(wait)
+        return page
+
+    yield show
+    for context in windows:
+        context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def page(show, image_run):
+    return show(image_run.report)
+
+
+def shown(page):
+    page.wait_for_function("waiting === 0")
+    return int(page.inner_text("#shown").split(" of ")[0].replace(",", ""))
+
+
+def test_all_parts_are_there(page):
+    parts = page.eval_on_selector_all("main > section", "all => all.map(one => one.id)")
+    assert parts == ["overview", "map", "clusters", "doubtful", "training", "labels"]
+    assert "120 samples fall into" in page.inner_text("#overview")
+    assert "linear discriminants" in page.inner_text("#map") or "UMAP" in page.inner_text("#map")
+    assert page.locator(".card").count() == 3
+    assert page.locator(".card img").count() == 3
+    assert shown(page) == 120
+
+
+def test_the_map_filters_by_cluster_confidence_and_class(page):
+    page.locator("#legend input").first.uncheck()
+    left = shown(page)
+    assert 0 < left < 120
+    page.click("#none")
+    assert shown(page) == 0
+    page.click("#all")
+    assert shown(page) == 120
+    page.select_option("#class", label="2")
+    assert shown(page) == 40
+    page.select_option("#class", value="wrong")
+    assert shown(page) == page.evaluate(
+        "[...clusterOf].filter((c, i) => content.matched[c] !== classOf[i]).length"
+    )
+    page.select_option("#class", value="")
+    page.evaluate("byId('high').value = 0.5; byId('high').dispatchEvent(new Event('input'))")
+    assert shown(page) == page.evaluate("[...confidenceOf].filter(c => c <= 0.505).length")
+
+
+def pixel_of(page, sample):
+    """Where a sample lies in the window."""
+    return page.evaluate(
+        """i => {
+            const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
+            return [
+                box.left + xaxis._offset + xaxis.l2p(X[i]),
+                box.top + yaxis._offset + yaxis.l2p(Y[i]),
+            ];
+        }""",
+        sample,
+    )
+
+
+LONELY = """() => {
+    const scale = Math.max(...X) - Math.min(...X), tall = Math.max(...Y) - Math.min(...Y);
+    const far = (i, j) => i === j ? 9 : Math.hypot((X[i] - X[j]) / scale, (Y[i] - Y[j]) / tall);
+    const room = [...X].map((_, i) => Math.min(...[...X].map((_, j) => far(i, j))));
+    return room.indexOf(Math.max(...room));
+}"""
+
+
+def test_pointing_shows_a_sample_and_clicking_keeps_it(page):
+    page.evaluate("byId('map').scrollIntoView({behavior: 'instant'})")
+    lonely = page.evaluate(LONELY)
+    x, y = pixel_of(page, lonely)
+    page.mouse.move(x - 30, y)
+    page.mouse.move(x, y, steps=5)
+    page.wait_for_selector("#tip:not([hidden]) .thumb")
+    assert page.inner_text("#tip .id") == str(lonely)
+    page.mouse.click(x, y)
+    page.wait_for_selector("#chosen .id")
+    assert page.inner_text("#chosen .id") == str(lonely)
+    assert "true class" in page.inner_text("#chosen")
+    background = page.eval_on_selector("#chosen .thumb", "e => e.style.backgroundImage")
+    assert background.startswith('url("blob:')
+
+
+def test_wheel_and_drag_zoom_and_move(page):
+    page.evaluate("byId('map').scrollIntoView({behavior: 'instant'})")
+    span = "plot._fullLayout.xaxis.range[1] - plot._fullLayout.xaxis.range[0]"
+    before = page.evaluate(span)
+    box = page.locator("#plot").bounding_box()
+    centre = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(*centre)
+    page.mouse.wheel(0, -400)
+    page.wait_for_function(f"{span} < {0.95 * before}")
+    left = page.evaluate("plot._fullLayout.xaxis.range[0]")
+    page.mouse.down()
+    page.mouse.move(centre[0] + 80, centre[1], steps=5)
+    page.mouse.up()
+    page.wait_for_function(f"plot._fullLayout.xaxis.range[0] < {left}")
+
+
+def test_the_keyboard_does_what_the_mouse_does(page):
+    page.focus("#plot")
+    page.keyboard.press("n")
+    first = page.inner_text("#chosen .id")
+    page.keyboard.press("n")
+    assert page.inner_text("#chosen .id") != first
+    page.keyboard.press("p")
+    assert page.inner_text("#chosen .id") == first
+    span = "plot._fullLayout.xaxis.range[1] - plot._fullLayout.xaxis.range[0]"
+    before = page.evaluate(span)
+    page.keyboard.press("+")
+    page.wait_for_function(f"{span} < {before}")
+    page.keyboard.press("0")
+    page.wait_for_function(f"Math.abs({span} - {before}) < 1e-3 * {before}")
+
+
+def test_names_and_merges_are_kept_saved_and_applied(show, image_run, tmp_path):
+    run = Run(shutil.copytree(image_run.path, tmp_path / "run"))
+    page = show(run.report)
+    nasty = "<b>top</b> \"rows\" & 'more'"
+    page.fill("#cluster-0 input", nasty)
+    page.keyboard.press("Tab")
+    page.select_option("#cluster-0 select.merge", value="2")
+    assert page.locator(".card").count() == 2
+    assert page.input_value("#cluster-0 header input") == nasty
+    assert nasty in page.inner_text("#legend")
+    page.reload()
+    page.wait_for_selector("#plot .main-svg")
+    assert page.locator(".card").count() == 2
+    with page.expect_download() as download:
+        page.click("#save")
+    names = tmp_path / "names.json"
+    download.value.save_as(names)
+    saved = json.loads(names.read_text())
+    assert saved["names"] == {"0": nasty}
+    assert saved["merge"] == [[0, 2]]
+    run.rename(run.read_names(names))
+    assert set(run.labels.clusters.tolist()) <= {0, 1}
+    assert nasty in run.labels.names
+    again = show(write_report(run, tmp_path / "again.html"))
+    assert again.input_value("#cluster-0 header input") == nasty
+    assert again.locator(".card").count() == 2
+    again.click("#cluster-0 .parts button >> nth=1")
+    assert again.locator(".card").count() == 3
+    again.click("#reset")
+    assert again.input_value("#cluster-0 header input") == ""
+
+
+def test_cards_are_sorted(page):
+    page.fill("#cluster-2 header input", "aaa")
+    page.keyboard.press("Tab")
+    page.select_option("#sort", "name")
+    ids = page.eval_on_selector_all(".card", "all => all.map(one => one.id)")
+    assert ids == ["cluster-2", "cluster-0", "cluster-1"]
+    page.select_option("#sort", "size")
+    sizes = page.eval_on_selector_all(".card", "all => all.map(one => sizeOf(+one.id.slice(8)))")
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_thumbnail_opens_its_sample(page):
+    page.locator("#unsure button").first.click()
+    assert page.locator("dialog[open]").count() == 1
+    sample = page.inner_text("dialog .id")
+    page.click("#dialog-map")
+    assert page.locator("dialog[open]").count() == 0
+    assert page.inner_text("#chosen .id") == sample
+
+
+def test_charts_come_when_they_are_looked_at(page):
+    assert page.locator("#chart-confusion .main-svg").count() == 0
+    for part in ("loss", "information", "change", "confusion"):
+        page.locator(f"#chart-{part}").scroll_into_view_if_needed()
+        page.wait_for_selector(f"#chart-{part} .main-svg")
+    assert "warm-up" in page.inner_text("#chart-loss")
+    assert page.locator("#per-cluster tbody tr").count() == 3
+
+
+def test_light_and_dark(show, image_run):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light, dark = show(image_run.report), show(image_run.report, scheme="dark")
+    assert light.evaluate(ground) == "rgb(246, 247, 249)"
+    assert dark.evaluate(ground) == "rgb(18, 22, 29)"
+    light.click("#theme")
+    assert light.evaluate(ground) == dark.evaluate(ground)
+    light.reload()
+    light.wait_for_selector("#plot .main-svg")
+    assert light.evaluate(ground) == dark.evaluate(ground)
+
+
+CONTRAST = """() => {
+    const level = (c) => c <= 10 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4;
+    const bright = (text) => {
+        const [r, g, b] = text.match(/[\\d.]+/g).map(Number);
+        return 0.2126 * level(r) + 0.7152 * level(g) + 0.0722 * level(b);
+    };
+    const ground = (e) => {
+        const own = e ? getComputedStyle(e).backgroundColor : 'rgb(255, 255, 255)';
+        return /, 0\\)$/.test(own) ? ground(e.parentElement) : own;
+    };
+    const texts = 'p, dt, dd, h1, h2, h3, h4, a, td, th, button:not(.thumb), label, code';
+    return [...document.querySelectorAll(texts)].filter(e => e.innerText).map(e => {
+        const [dim, clear] = [bright(getComputedStyle(e).color), bright(ground(e))].sort();
+        return [e.tagName, e.innerText.slice(0, 30), (clear + 0.05) / (dim + 0.05)];
+    }).filter(([, , ratio]) => ratio < 4.5);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_and_everything_has_a_name(show, image_run, scheme):
+    page = show(image_run.report, scheme=scheme)
+    assert page.evaluate(CONTRAST) == []
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll('button, input, select, img, [role=img]')]
+            .filter(e => !(e.ariaLabel || e.alt || e.innerText || e.labels?.length))
+            .map(e => e.outerHTML.slice(0, 80))"""
+    )
+    assert nameless == []
+
+
+@pytest.mark.parametrize("width", [390, 1600])
+def test_nothing_sticks_out(show, image_run, table_run, width):
+    for run in (image_run, table_run):
+        page = show(run.report, width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        outside = page.evaluate(
+            """w => [...document.querySelectorAll('section, .card, .panel, #plot, header *')]
+                .filter(e => e.getBoundingClientRect().right > w + 1 && !e.closest('nav'))
+                .map(e => e.className || e.id || e.tagName)""",
+            width,
+        )
+        assert outside == []
+
+
+def test_hostile_names_are_only_text(show, table_run):
+    page = show(table_run.report)
+    assert page.inner_text("h1").startswith("<i>nasty.csv")
+    assert "<img src=x onerror=alert(1)>" in page.inner_text("#clusters")
+    assert page.locator("#clusters img").count() == 0
+    chip = page.locator(".chip").first
+    assert chip.inner_text().startswith("</script><b>")
+    chip.click()
+    assert page.inner_text("dialog .id").startswith("</script><b>")
+    assert "does not train" in page.inner_text("#training")
+    assert "No labels were given" in page.inner_text("#labels")
+
+
+def test_a_page_without_its_samples_says_so(show, image_run, tmp_path):
+    run = Run(shutil.copytree(image_run.path, tmp_path / "run"))
+    config = json.loads((run.path / "config.json").read_text())
+    config["arguments"]["source"] = str(tmp_path / "gone.npz")
+    (run.path / "config.json").write_text(json.dumps(config))
+    page = show(write_report(Run(run.path)))
+    assert "cannot be read again" in page.inner_text("#overview")
+    assert page.locator(".card").count() == 3
+    assert page.locator(".thumb").count() == 0
+    assert page.locator(".chip").count() > 0
+
+
+def test_without_webgl_there_is_a_plain_map(show, image_run):
+    without = """HTMLCanvasElement.prototype.getContext = (original => function (kind, ...rest) {
+        return kind.startsWith('webgl') ? null : original.call(this, kind, ...rest);
+    })(HTMLCanvasElement.prototype.getContext);"""
+    page = show(image_run.report, script=without)
+    assert "no WebGL" in page.inner_text("#map-note")
+    assert page.locator("#plot .scatterlayer .point").count() == 120
+
+
+@pytest.mark.parametrize(("n", "k"), [(20, 2), (400, 100), (12, 1)])
+def test_few_and_many_clusters(show, tmp_path, n, k):
+    rng = np.random.default_rng(0)
+    X = np.eye(k)[np.arange(n) % k] * 9 + rng.normal(0, 0.1, (n, k))
+    np.save(tmp_path / "x.npy", X)
+    request = Request(str(tmp_path / "x.npy"), k, method="kmeans")
+    run = cluster(request, data.open(tmp_path / "x.npy"), tmp_path / "run")
+    page = show(run.report)
+    assert page.locator(".card").count() == k
+    assert shown(page) == n
+    looks = page.eval_on_selector_all("#legend svg", "all => all.map(one => one.innerHTML)")
+    assert len(set(looks)) == k
+
+
+def test_seventy_thousand_images_fit_in_a_page_that_opens_at_once(show, tmp_path):
+    rng = np.random.default_rng(0)
+    n, k = 70_000, 10
+    kinds = (rng.random((k, 28, 28)) < 0.2) * rng.integers(100, 255, (k, 28, 28))
+    clusters = rng.integers(0, k, n)
+    np.save(tmp_path / "x.npy", kinds.astype(np.uint8)[clusters])
+    X = np.load(tmp_path / "x.npy", mmap_mode="r+")
+    X[:, ::9, ::7] = rng.integers(0, 90, X[:, ::9, ::7].shape, dtype=np.uint8)
+    samples = data.open(tmp_path / "x.npy")
+    posteriors = np.eye(k, dtype=np.float32)[clusters] * 0.9 + 0.01
+    run = Run.create(tmp_path / "run", fake_config(samples, k))
+    embedding = (np.eye(k)[clusters] + rng.normal(0, 0.2, (n, k))).astype(np.float32)
+    run.write_results(samples.ids, posteriors, embedding, {"seconds": 1, "mi": 2, "confidence": 1})
+    kmeans = Request(str(tmp_path / "x.npy"), k, method="kmeans").estimator()
+    kmeans.fit(samples.X[:500].reshape(500, 28, 28)).save(run.model)
+    path = write_report(run, samples=samples)
+    assert path.stat().st_size < 25e6
+    began = time.perf_counter()
+    page = show(path, wait="#plot canvas")
+    assert time.perf_counter() - began < 20  # 3 s where nothing else runs; see the benchmark
+    assert shown(page) == n
+    page.locator("#legend input").first.uncheck()
+    assert shown(page) == n - np.bincount(clusters)[0]
+
+
+def fake_config(samples, k):
+    return {
+        "created": "2026-01-02T03:04:05",
+        "versions": {"infomeans": "1"},
+        "arguments": {"n_clusters": k, "method": "mi-adm", "seed": 0},
+        "data": {
+            "source": samples.source,
+            "fingerprint": samples.fingerprint,
+            "sample_shape": list(samples.X.shape[1:]),
+            "skipped": [],
+        },
+    }
+
+
+def test_runs_stand_side_by_side(show, image_run, tmp_path):
+    request = image_run.config["arguments"]
+    other = Request(request["source"], 5, "kmeans", reading=request["reading"])
+    second = cluster(other, data.open(other.source, **other.reading), tmp_path / "<b>other")
+    third = Run(shutil.copytree(image_run.path, tmp_path / "same"))
+    path = write_comparison([image_run, second, third], tmp_path / "compare.html")
+    page = show(path, wait="#matrix")
+    cells = page.eval_on_selector_all(
+        "#matrix tbody td[data-share]", "all => all.map(e => +e.innerText)"
+    )
+    matrix = np.array(cells).reshape(3, 3)
+    assert np.allclose(np.diag(matrix), 1)
+    assert matrix[0, 2] == 1
+    assert np.array_equal(matrix, matrix.T)
+    assert "<b>other" in page.inner_text("#overview")
+    page.locator("#sankey").scroll_into_view_if_needed()
+    page.wait_for_selector("#sankey .sankey-link")
+    page.select_option("#to", label="same")
+    page.wait_for_function("document.querySelectorAll('#sankey .sankey-link').length === 3")
+
+
+def test_the_scripts_are_sound():
+    if not shutil.which("node"):
+        pytest.skip("node is not installed")
+    from importlib.resources import files
+
+    for script in (files("infomeans.report") / "page").iterdir():
+        if script.name.endswith(".js"):
+            subprocess.run(["node", "--check", str(script)], check=True)

@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+
+from infomeans import data
+from infomeans.report import content
+from infomeans.report.content import Findings
+from infomeans.runs import Run
+
+SURE = np.eye(4)[np.repeat(np.arange(4), 25)] * 0.96 + 0.01
+
+
+@pytest.fixture
+def find(tmp_path):
+    """What is found in a run with these posteriors."""
+
+    def find(posteriors, *, classes=None, X=None, history=(), names=None, **metrics):
+        n, k = posteriors.shape
+        X = np.arange(2.0 * n).reshape(n, 2) if X is None else X
+        samples = data.open(X)
+        config = {
+            "created": "2026-01-02T03:04:05",
+            "versions": {"infomeans": "1"},
+            "arguments": {"n_clusters": k, "method": "mi-adm", "seed": 0},
+            "data": {"source": "x", "fingerprint": "f", "sample_shape": [2], "skipped": []},
+        }
+        run = Run.create(tmp_path / "run", config)
+        run.write_history(history)
+        figures = {"seconds": 75.4, "mi": 1.0, "confidence": 0.9, **metrics}
+        run.write_results(samples.ids, posteriors, X.reshape(n, -1), figures)
+        labels = None if classes is None else np.asarray(classes).astype(str)
+        return Findings(run, data.Samples(X, samples.ids, samples.recipe, "x", labels, names=names))
+
+    return find
+
+
+def test_a_good_result_has_no_warnings(find):
+    found = content.overview(find(SURE))
+    assert found["warnings"] == []
+    assert found["sentence"].startswith("The 100 samples fall into 4 groups of 25 samples each.")
+    assert "For 100% of them" in found["sentence"]
+    assert found["facts"]["time"] == "1 min 15 s"
+
+
+def test_nearly_all_is_not_all(find):
+    posteriors = np.full((1000, 2), [0.99, 0.01])
+    posteriors[0] = 0.5
+    assert "For 99% of them" in content.overview(find(posteriors))["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("posteriors", "warning"),
+    [
+        (np.tile([0.97, 0.01, 0.01, 0.01], (100, 1)), "collapsed"),
+        (SURE[:75], "Cluster 3 is without a sample"),
+        (np.concatenate([SURE[:25], np.repeat(SURE[25:50], 20, axis=0)]), "without a sample"),
+        (np.concatenate([SURE[:1], np.repeat(SURE[25:], 3, axis=0)]), "Cluster 0 is under 1.0%"),
+        (np.where(SURE > 0.5, 0.4, 0.2), "mean confidence is 0.40"),
+    ],
+)
+def test_what_is_wrong_is_said(find, posteriors, warning):
+    assert any(warning in said for said in content.warnings(find(posteriors)))
+
+
+def test_a_training_that_was_broken_off_is_said(find):
+    moving = [{"phase": "alternate", "epoch": 0, "delta_q": 0.02}]
+    still = [{"phase": "alternate", "epoch": 0, "delta_q": 1e-5}]
+    assert "more epochs" in content.warnings(find(SURE, history=moving))[0]
+    assert content._unconverged(still) == []
+
+
+def test_with_many_clusters_one_in_a_hundred_is_not_small(find):
+    posteriors = np.eye(100)[np.arange(1000) % 100]
+    assert content.warnings(find(posteriors)) == []
+
+
+def test_a_card_names_the_typical_and_the_doubtful(find):
+    posteriors = SURE.copy()
+    posteriors[7] = [0.4, 0.3, 0.2, 0.1]
+    card = content.cards(find(posteriors))[0]
+    assert card["size"] == 25
+    assert card["share"] == 0.25
+    assert card["doubtful"][0] == 7
+    assert 7 not in card["typical"]
+    assert card["typical"][0] == 12
+    assert set(card["typical"]) <= set(range(25))
+
+
+def test_an_empty_cluster_has_a_card_too(find):
+    assert content.cards(find(SURE[:75]))[3]["size"] == 0
+
+
+def test_the_most_doubtful_samples_come_first_and_make_the_pairs(find):
+    posteriors = SURE.copy()
+    posteriors[30] = [0.02, 0.49, 0.47, 0.02]
+    posteriors[31] = [0.02, 0.48, 0.46, 0.04]
+    posteriors[60] = [0.01, 0.44, 0.54, 0.01]
+    found = content.doubtful(find(posteriors))
+    assert set(found["samples"][:3]) == {30, 31, 60}
+    pair = found["pairs"][0]
+    assert (pair["a"], pair["b"]) == (1, 2)
+    assert set(pair["samples"][:3]) == {30, 31, 60}
+    assert pair["shared"] == pytest.approx(0.47 + 0.46 + 0.44, abs=1.0)
+
+
+def test_one_cluster_has_no_pairs(find):
+    found = find(np.ones((20, 1)))
+    assert content.doubtful(found)["pairs"] == []
+    assert content.overview(found)["sentence"].startswith("The 20 samples fall into one group.")
+    assert content.warnings(found) == []
+
+
+def test_features_that_set_a_cluster_apart_come_first(find):
+    X = np.random.default_rng(0).normal(size=(100, 5))
+    X[:25, 3] += 40
+    X[:, 4] = 7
+    found = content.features(find(SURE, X=X, names=["a", "b", "c", "far", "constant"]))
+    first = found["clusters"][0][0]
+    assert first["name"] == "far"
+    assert first["mean"] == pytest.approx(X[:25, 3].mean())
+    assert first["distance"] > 1
+    assert all(np.isfinite(f["distance"]) for card in found["clusters"] for f in card)
+    assert found["values"].shape == (100, 5)
+
+
+def test_images_have_no_table_of_features(find):
+    assert content.features(find(SURE, X=np.zeros((100, 8, 8)))) is None
+
+
+def test_simpler_methods_stand_beside_the_result(find):
+    X = np.repeat(np.eye(4) * 9, 25, axis=0) + np.random.default_rng(0).normal(0, 0.1, (100, 4))
+    classes = np.repeat(np.arange(4), 25)
+    start = {"agreement": 0.5, "acc": 0.6, "nmi": 0.5, "ari": 0.4}
+    found = find(SURE, X=X, classes=classes, start=start, acc=1.0, nmi=1.0, ari=1.0)
+    own, begun, kmeans = content.baselines(found)
+    assert own["agreement"] == 1
+    assert begun["acc"] == 0.6
+    assert kmeans["acc"] == kmeans["agreement"] == 1
+
+
+def test_clusters_stand_against_the_classes_they_match(find):
+    names = np.array(["10", "2", "x", "b"])
+    found = content.against_classes(find(SURE, classes=names[np.repeat(np.arange(4), 25)]))
+    assert found["classes"] == ["2", "10", "b", "x"]
+    assert found["clusters"] == [1, 0, 3, 2]
+    assert np.array_equal(found["counts"], 25 * np.eye(4))
+    assert all(row["accuracy"] == row["found"] == row["ari"] == 1 for row in found["rows"])
+
+
+@pytest.mark.parametrize("kinds", [2, 7])
+def test_more_or_fewer_classes_than_clusters(find, kinds):
+    classes = np.arange(100) % kinds
+    found = content.against_classes(find(SURE, classes=classes))
+    counts = np.array(found["counts"])
+    assert counts.shape == (kinds, 4)
+    matched = [row for row in found["rows"] if row["class"] is not None]
+    assert len(matched) == min(kinds, 4)
+    right = sum(counts[at, at] for at in range(len(matched)))
+    assert right / 100 == pytest.approx(found["scores"]["acc"])
+
+
+def test_without_classes_there_is_nothing_to_stand_against(find):
+    assert content.against_classes(find(SURE)) is None

@@ -1,0 +1,92 @@
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from infomeans.errors import InputError
+from infomeans.naming import Names
+from infomeans.runs import Run
+
+CONFIG = {
+    "versions": {"infomeans": "1"},
+    "arguments": {"n_clusters": 4},
+    "data": {"fingerprint": "f"},
+    "created": "today",
+}
+POSTERIORS = np.array(
+    [[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.4, 0.3, 0.3, 0.0], [0.0, 0.0, 0.0, 1.0]]
+)
+
+
+@pytest.fixture
+def run(tmp_path):
+    made = Run.create(tmp_path / "run", CONFIG)
+    made.write_results(["a", "b", "c", "d"], POSTERIORS, np.eye(4), {"mi": 1.0}, parquet=True)
+    return made
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content):
+        path = tmp_path / "names.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    return write
+
+
+def test_merged_clusters_keep_the_smallest_number_and_add_up(run, write):
+    run.rename(run.read_names(write({"names": {"2": "birds"}, "merge": [[2, 1]]})))
+    labels = Run(run.path).labels
+    assert labels.clusters.tolist() == [0, 1, 0, 3]
+    assert labels.names == ["0", "birds", "0", "3"]
+    assert labels.confidences == pytest.approx([0.7, 0.8, 0.4, 1.0])
+    assert labels.entropies[3] == 0
+    assert labels.entropies[1] == pytest.approx(-(0.8 * np.log(0.8) + 0.2 * np.log(0.1)))
+    assert pq.read_table(run.path / "labels.parquet").to_pydict()["name"] == labels.names
+    assert Run(run.path).names.names == {1: "birds"}
+
+
+def test_an_empty_file_takes_everything_back(run, write):
+    before = (run.path / "labels.csv").read_bytes()
+    run.rename(run.read_names(write({"names": {"0": "cats"}, "merge": [[0, 3]]})))
+    assert (run.path / "labels.csv").read_bytes() != before
+    run.rename(run.read_names(write({})))
+    assert (run.path / "labels.csv").read_bytes() == before
+
+
+def test_names_are_applied_to_what_the_model_found_not_on_top_of_each_other(run, write):
+    for content in ({"merge": [[0, 1]]}, {"merge": [[2, 3]]}):
+        run.rename(run.read_names(write(content)))
+    assert run.labels.clusters.tolist() == [0, 1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("{", "no JSON"),
+        ([1], "does not name clusters"),
+        ({"names": {"x": "a"}}, "does not name clusters"),
+        ({"names": {"0": 5}}, "does not name clusters"),
+        ({"merge": [0, 1]}, "does not name clusters"),
+        ({"merge": [[0, "1"]]}, "does not name clusters"),
+        ({"nombres": {}}, "does not name clusters"),
+        ({"format": 2}, "does not name clusters"),
+        ({"names": {"4": "a"}}, "cluster 4; the run has clusters 0 to 3"),
+        ({"merge": [[0, -1]]}, "cluster -1"),
+        ({"merge": [[0, 1], [1, 2]]}, "merges cluster 1 twice"),
+        ({"run": "another", "names": {}}, "another run"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_changes_nothing(run, write, content, why):
+    before = (run.path / "labels.csv").read_bytes()
+    with pytest.raises(InputError, match=why):
+        run.read_names(write(content))
+    assert (run.path / "labels.csv").read_bytes() == before
+    assert not (run.path / "names.json").exists()
+
+
+def test_a_file_comes_back_from_json():
+    names = Names({1: "a", 0: "<b>"}, ((2, 3),), "key")
+    assert Names._from_json(json.loads(json.dumps(names.to_json()))) == names
