@@ -18,7 +18,6 @@ from infomeans.estimators import MIADM, Autoencoder
 from infomeans.graph import agglomerate
 from infomeans.jobs import Request, create_run, finish
 from infomeans.metrics import scores
-from infomeans.report import write_report
 
 Labelling = NDArray[np.str_]
 
@@ -81,7 +80,6 @@ def run_demo(
     run = create_run(folder, request, samples, overwrite=overwrite)
     model.history_ = [*autoencoder.history_, *model.history_]
     finish(run, model, samples, {"seconds": seconds, "methods": [asdict(row) for row in rows]})
-    write_report(run, samples=samples)
     return rows
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from infomeans.estimators.saving import load_model, write_model
 from infomeans.functional import entropy
 from infomeans.methods import BASELINES, METHODS
 from infomeans.metrics import ari, scores
-from infomeans.report import write_report
+from infomeans.naming import Names
 from infomeans.runs import Labels, Run, is_run
 from infomeans.training import Callback, Record, make_fabric
 
@@ -153,7 +154,6 @@ def cluster(
     except Exception:
         run.give_up()
         raise
-    write_report(run, samples=samples)
     return run
 
 
@@ -186,6 +186,7 @@ def finish(
 def create_run(out: Path, request: Request, samples: Samples, *, overwrite: bool = False) -> Run:
     """A new run folder that says what was asked for, of which data."""
     config = {
+        "id": secrets.token_hex(8),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         "seed": request.seed,
@@ -227,9 +228,15 @@ def load_clusterer(path: Path) -> SampleClusterer:
     return model
 
 
-def predict(model: SampleClusterer, samples: Samples, progress: Progress | None = None) -> Labels:
-    """The clusters of new samples."""
-    return Labels.of(samples.ids, predict_proba(model, samples.X, progress))
+def predict(
+    model: SampleClusterer,
+    samples: Samples,
+    progress: Progress | None = None,
+    *,
+    names: Names | None = None,
+) -> Labels:
+    """The clusters of new samples, named and merged as those of a run are."""
+    return Labels.of(samples.ids, predict_proba(model, samples.X, progress), names)
 
 
 def versions() -> dict[str, str]:

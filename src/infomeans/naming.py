@@ -47,7 +47,7 @@ class Names:
     def read(cls, path: Path, *, run: str, n_clusters: int) -> Names:
         """Read a file for the clusters of a run, and refuse what does not fit them."""
         try:
-            plain = json.loads(path.read_text(encoding="utf-8"))
+            plain = json.loads(path.read_text(encoding="utf-8-sig"))
         except ValueError as error:
             raise InputError(f"{path} is no JSON: {error}") from error
         try:
@@ -91,7 +91,9 @@ class Names:
             raise ValueError("format")
         groups = [_group(group) for group in plain.get("merge", ())]
         smallest = {cluster: min(group) for group in groups for cluster in group}
-        given = {int(key): " ".join(name.split()) for key, name in plain.get("names", {}).items()}
+        given = {
+            _number(key): " ".join(name.split()) for key, name in plain.get("names", {}).items()
+        }
         names: dict[int, str] = {}
         for cluster in sorted(c for c, name in given.items() if name):
             # Any member may carry the name; that of the smallest counts.
@@ -109,6 +111,12 @@ class Names:
         twice = [cluster for cluster, times in Counter(mentioned).items() if times > 1]
         if twice:
             raise InputError(f"{path} merges cluster {few(sorted(twice))} twice.")
+
+
+def _number(key: str) -> int:
+    if str(int(key)) != key:
+        raise ValueError(key)
+    return int(key)
 
 
 def _group(plain: Any) -> tuple[int, ...]:

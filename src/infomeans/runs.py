@@ -76,12 +76,11 @@ class Labels:
             into = names.merged(posteriors.shape[1])
             clusters = into[clusters]
             posteriors = posteriors @ np.eye(len(into))[into]
-        logs = np.log(np.where(posteriors > 0, posteriors, 1))
         return cls(
             ids,
             clusters,
             np.take_along_axis(posteriors, clusters[:, None], axis=1)[:, 0],
-            np.maximum(-(posteriors * logs).sum(axis=1), 0),
+            entropies(posteriors),
             [names.of(cluster) for cluster in clusters.tolist()] if names else None,
         )
 
@@ -113,6 +112,12 @@ class Labels:
         content = io.BytesIO()
         pq.write_table(pa.table(self._columns()), content)
         return content.getvalue()
+
+
+def entropies(posteriors: Array) -> Array:
+    """The entropy of every row (n,), in nats."""
+    logs = np.log(np.where(posteriors > 0, posteriors, 1))
+    return np.maximum(-(posteriors * logs).sum(axis=1), 0)
 
 
 class Run:
@@ -209,7 +214,8 @@ class Run:
         """The posteriors of all samples (n, K)."""
         path = self.path / _POSTERIORS
         if not path.exists():
-            raise InputError(f"{self.path} is not complete: it has no {_POSTERIORS}.")
+            why = "of an earlier version that kept none" if self.complete else "not complete"
+            raise InputError(f"{self.path} has no {_POSTERIORS}: it is {why}.")
         return np.load(path, allow_pickle=False)
 
     @property
@@ -221,8 +227,7 @@ class Run:
     @property
     def key(self) -> str:
         """What tells this run from others."""
-        told = [self.config.get("created"), self.config["data"]["fingerprint"]]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(self.config).encode()).hexdigest()[:16]
 
     @property
     def report(self) -> Path:

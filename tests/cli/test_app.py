@@ -34,6 +34,9 @@ def test_version():
 
 
 def test_help_of_every_command_shows_an_example():
-    for name in ("demo", "cluster", "predict", "evaluate", "show", "export", "methods"):
+    for name in (
+        *("demo", "cluster", "predict", "evaluate", "show", "export", "methods"),
+        *("report", "relabel", "compare"),
+    ):
         result = CliRunner().invoke(app, [name, "--help"])
         assert f"Example: infomeans {name}" in result.output

@@ -53,6 +53,29 @@ def test_clusters_are_named_and_merged_in_the_labels(infomeans, own, tmp_path):
     infomeans("report", own)
 
 
+def test_new_samples_are_named_and_merged_too(infomeans, own, photos, tmp_path):
+    (tmp_path / "names.json").write_text('{"names": {"0": "all"}, "merge": [[0, 1, 2]]}')
+    infomeans("relabel", own, tmp_path / "names.json")
+    infomeans("predict", own, photos / "kind 0", "--out", tmp_path / "new.csv")
+    lines = (tmp_path / "new.csv").read_text().splitlines()
+    assert lines[0] == "id,cluster,confidence,entropy,name"
+    assert {line.rsplit(",", 1)[1] for line in lines[1:]} == {"all"}
+
+
+def test_a_report_that_fails_leaves_the_run_as_it_is(infomeans, table, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("no ink")
+
+    out = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr("infomeans.report.write_report", fail)
+        said = infomeans("cluster", table, "-k", 3, "--method", "kmeans", "--out", out).output
+    assert "could not be written: no ink" in said
+    assert Run(out).complete
+    infomeans("cluster", "--resume", "--out", out)
+    assert Run(out).report.exists()
+
+
 def test_names_that_do_not_fit_change_nothing(infomeans, own, tmp_path):
     before = (own / "labels.csv").read_bytes()
     names = tmp_path / "names.json"

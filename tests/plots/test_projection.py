@@ -1,10 +1,12 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from sklearn.metrics import silhouette_score
 
 from infomeans.errors import InputError
 from infomeans.plots import projection
-from infomeans.plots.palette import look
+from infomeans.plots.palette import COLOURS, look
 from infomeans.plots.projection import draw_map
 
 
@@ -56,6 +58,52 @@ def test_unknown_projections_are_refused():
 def test_umap_is_asked_for_by_name(blobs):
     with pytest.raises(InputError, match="pip install umap-learn"):
         draw_map(*blobs, "umap")
+
+
+def test_many_dimensions_are_reduced_first(blobs):
+    X, classes = blobs
+    wide = np.hstack([X, np.random.default_rng(0).normal(0, 0.01, (len(X), 3000))])
+    drawn = draw_map(wide, classes)
+    assert "reduced to their 64" in drawn.meaning
+    assert silhouette_score(drawn.points, classes) > 0.5
+    assert np.array_equal(drawn.points, draw_map(wide, classes).points)
+
+
+def lab(linear):
+    """CIE L*a*b* of linear RGB."""
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    xyz = (to_xyz @ linear) / np.array([0.95047, 1, 1.08883])
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+SIGHT = {
+    "all": np.eye(3),
+    "no red": np.array(
+        [[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.052]]
+    ),
+    "no green": np.array(
+        [[0.3673, 0.8606, -0.228], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]]
+    ),
+}
+"""What the colour-blind see, after Machado, Oliveira and Fernandes (2009)."""
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_colours_are_told_apart_by_everyone(sight):
+    seen = []
+    for colour in COLOURS:
+        rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        seen.append(lab(np.clip(SIGHT[sight] @ linear, 0, 1)))
+    pairs = combinations(seen, 2)
+    assert min(np.linalg.norm(a - b) for a, b in pairs) > 15
+
+
+def test_ten_clusters_have_ten_signs():
+    assert len({look(cluster)[1] for cluster in range(10)}) == 10
 
 
 def test_a_hundred_clusters_look_different():

@@ -3,6 +3,20 @@ import pytest
 
 from infomeans import data
 from infomeans.jobs import Request, cluster
+from infomeans.report import write_report
+
+
+def reported(request, out):
+    """A run with its report."""
+    samples = data.open(request.source, **request.reading)
+    run = cluster(request, samples, out)
+    write_report(run, samples=samples)
+    return run
+
+
+@pytest.fixture(scope="session", name="reported")
+def reported_():
+    return reported
 
 
 @pytest.fixture(scope="session")
@@ -14,7 +28,7 @@ def image_run(tmp_path_factory, stripes):
     reading = {"key": "images", "labels": "labels"}
     params = {"pretrain_epochs": 8, "warmup_epochs": 2, "epochs": 4}
     request = Request(str(folder / "stripes.npz"), 3, reading=reading, params=params)
-    return cluster(request, data.open(request.source, **reading), folder / "run")
+    return reported(request, folder / "run")
 
 
 @pytest.fixture(scope="session")
@@ -27,4 +41,4 @@ def table_run(tmp_path_factory, blobs):
     path = folder / "<i>nasty.csv"
     path.write_text("\n".join([header, *rows]) + "\n")
     request = Request(str(path), 4, method="kmeans", reading={"id_column": "name"})
-    return cluster(request, data.open(path, id_column="name"), folder / "run")
+    return reported(request, folder / "run")

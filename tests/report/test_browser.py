@@ -50,6 +50,7 @@ def show(browser):
             context.add_init_script(script)
         page = context.new_page()
         page.set_default_timeout(30_000)
+        page.on("dialog", lambda dialog: dialog.accept())
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda m: m.type == "error" and errors.append(m.text))
         page.goto(path.absolute().as_uri())
@@ -116,8 +117,7 @@ def pixel_of(page, sample):
 
 
 LONELY = """() => {
-    const scale = Math.max(...X) - Math.min(...X), tall = Math.max(...Y) - Math.min(...Y);
-    const far = (i, j) => i === j ? 9 : Math.hypot((X[i] - X[j]) / scale, (Y[i] - Y[j]) / tall);
+    const far = (i, j) => i === j ? Infinity : Math.hypot(X[i] - X[j], Y[i] - Y[j]);
     const room = [...X].map((_, i) => Math.min(...[...X].map((_, j) => far(i, j))));
     return room.indexOf(Math.max(...room));
 }"""
@@ -129,14 +129,44 @@ def test_pointing_shows_a_sample_and_clicking_keeps_it(page):
     x, y = pixel_of(page, lonely)
     page.mouse.move(x - 30, y)
     page.mouse.move(x, y, steps=5)
-    page.wait_for_selector("#tip:not([hidden]) .thumb")
-    assert page.inner_text("#tip .id") == str(lonely)
+    page.wait_for_function(f"!tip.hidden && tip.querySelector('.id').innerText === '{lonely}'")
+    assert page.locator("#tip .thumb").count() == 1
     page.mouse.click(x, y)
     page.wait_for_selector("#chosen .id")
     assert page.inner_text("#chosen .id") == str(lonely)
     assert "true class" in page.inner_text("#chosen")
     background = page.eval_on_selector("#chosen .thumb", "e => e.style.backgroundImage")
     assert background.startswith('url("blob:')
+
+
+def test_the_browsers_own_keys_are_left_alone(page):
+    page.evaluate("""() => {
+        window.taken = [];
+        addEventListener('keydown', e => taken.push([e.key, e.defaultPrevented]));
+    }""")
+    page.focus("#plot")
+    page.keyboard.press("Control+0")
+    page.keyboard.press("n")
+    taken = page.evaluate("taken")
+    assert ["0", False] in taken
+    assert ["n", True] in taken
+
+
+def test_buttons_zoom_where_there_is_no_wheel(page):
+    span = "plot._fullLayout.xaxis.range[1] - plot._fullLayout.xaxis.range[0]"
+    before = page.evaluate(span)
+    page.click("#nearer")
+    page.wait_for_function(f"{span} < {0.8 * before}")
+    page.click("#whole")
+    page.wait_for_function(f"Math.abs({span} - {before}) < 0.02 * {before}")
+
+
+def test_a_unit_is_as_long_across_as_up(page):
+    across, up = page.evaluate(
+        """['xaxis', 'yaxis'].map(name => plot._fullLayout[name])
+            .map(axis => Math.abs(axis.l2p(1) - axis.l2p(0)))"""
+    )
+    assert across == pytest.approx(up, rel=0.01)
 
 
 def test_wheel_and_drag_zoom_and_move(page):
@@ -178,6 +208,7 @@ def test_names_and_merges_are_kept_saved_and_applied(show, image_run, tmp_path):
     page.fill("#cluster-0 input", nasty)
     page.keyboard.press("Tab")
     page.select_option("#cluster-0 select.merge", value="2")
+    page.click("#cluster-0 .join")
     assert page.locator(".card").count() == 2
     assert page.input_value("#cluster-0 header input") == nasty
     assert nasty in page.inner_text("#legend")
@@ -201,6 +232,56 @@ def test_names_and_merges_are_kept_saved_and_applied(show, image_run, tmp_path):
     assert again.locator(".card").count() == 3
     again.click("#reset")
     assert again.input_value("#cluster-0 header input") == ""
+
+
+def test_what_the_browser_kept_yields_to_a_run_that_was_relabelled(show, image_run, tmp_path):
+    run = Run(shutil.copytree(image_run.path, tmp_path / "run"))
+    page = show(run.report)
+    page.select_option("#cluster-0 select.merge", value="1")
+    page.click("#cluster-0 .join")
+    assert page.locator(".card").count() == 2
+    (tmp_path / "names.json").write_text('{"names": {"2": "other"}}')
+    run.rename(run.read_names(tmp_path / "names.json"))
+    write_report(run)
+    page.reload()
+    page.wait_for_selector("#plot .main-svg")
+    assert page.locator(".card").count() == 3
+    assert page.input_value("#cluster-2 header input") == "other"
+    assert "other (2)" in page.inner_text("#per-cluster")
+
+
+@pytest.mark.parametrize("kept", ['{"a": 1}', "{", '{"names": {"9": "x"}, "merge": [[0, 9]]}'])
+def test_what_the_browser_kept_may_be_damaged(show, image_run, kept):
+    key = f"infomeans:names:{image_run.key}"
+    script = f"localStorage.setItem({json.dumps(key)}, {json.dumps(kept)})"
+    assert show(image_run.report, script=script).locator(".card").count() == 3
+
+
+def test_a_merged_group_is_surer_than_its_parts(page):
+    for other in ("1", "2"):
+        page.select_option("#cluster-0 select.merge", value=other)
+        page.click("#cluster-0 .join")
+    said = page.inner_text("#cluster-0 .hint")
+    assert float(said.removeprefix("mean confidence at least ")) > 0.9
+    assert "no sample is in doubt" in page.inner_text("#doubtful")
+    assert page.locator("#pairs .panel").count() == 0
+
+
+def test_names_reach_every_card(page):
+    page.fill("#cluster-2 header input", "dogs")
+    page.keyboard.press("Tab")
+    assert "dogs" in page.inner_text("#cluster-0 select.merge")
+    assert "dogs (2)" in page.inner_text("#per-cluster")
+
+
+def test_charts_are_there_in_figures(page):
+    page.click("#epochs summary")
+    page.wait_for_selector("#epochs td")
+    assert page.locator("#epochs tbody tr").count() == page.evaluate("records.length")
+    page.click("#confusion summary")
+    page.wait_for_selector("#confusion td")
+    cells = page.eval_on_selector_all("#confusion td", "all => all.map(e => e.innerText)")
+    assert sum(int(cell) for at, cell in enumerate(cells) if at % 4) == 120
 
 
 def test_cards_are_sorted(page):
@@ -307,8 +388,10 @@ def test_a_page_without_its_samples_says_so(show, image_run, tmp_path):
     config["arguments"]["source"] = str(tmp_path / "gone.npz")
     (run.path / "config.json").write_text(json.dumps(config))
     page = show(write_report(Run(run.path)))
-    assert "cannot be read again" in page.inner_text("#overview")
+    assert "cannot be read as it was" in page.inner_text("#overview")
+    assert "cannot be read any more" in page.inner_text("#labels")
     assert page.locator(".card").count() == 3
+    assert page.locator(".card img").count() == 3
     assert page.locator(".thumb").count() == 0
     assert page.locator(".chip").count() > 0
 
@@ -323,13 +406,12 @@ def test_without_webgl_there_is_a_plain_map(show, image_run):
 
 
 @pytest.mark.parametrize(("n", "k"), [(20, 2), (400, 100), (12, 1)])
-def test_few_and_many_clusters(show, tmp_path, n, k):
+def test_few_and_many_clusters(show, reported, tmp_path, n, k):
     rng = np.random.default_rng(0)
     X = np.eye(k)[np.arange(n) % k] * 9 + rng.normal(0, 0.1, (n, k))
     np.save(tmp_path / "x.npy", X)
     request = Request(str(tmp_path / "x.npy"), k, method="kmeans")
-    run = cluster(request, data.open(tmp_path / "x.npy"), tmp_path / "run")
-    page = show(run.report)
+    page = show(reported(request, tmp_path / "run").report)
     assert page.locator(".card").count() == k
     assert shown(page) == n
     looks = page.eval_on_selector_all("#legend svg", "all => all.map(one => one.innerHTML)")

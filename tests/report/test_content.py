@@ -37,6 +37,7 @@ def test_a_good_result_has_no_warnings(find):
     found = content.overview(find(SURE))
     assert found["warnings"] == []
     assert found["sentence"].startswith("The 100 samples fall into 4 groups of 25 samples each.")
+    assert found["facts"]["samples"] == "100 rows of 2 features"
     assert "For 100% of them" in found["sentence"]
     assert found["facts"]["time"] == "1 min 15 s"
 
@@ -50,9 +51,10 @@ def test_nearly_all_is_not_all(find):
 @pytest.mark.parametrize(
     ("posteriors", "warning"),
     [
-        (np.tile([0.97, 0.01, 0.01, 0.01], (100, 1)), "collapsed"),
+        (np.tile([0.97, 0.01, 0.01, 0.01], (100, 1)), "collapsed: 1 of 4 are in use"),
+        (SURE[:50], "collapsed: 2 of 4 are in use"),
         (SURE[:75], "Cluster 3 is without a sample"),
-        (np.concatenate([SURE[:25], np.repeat(SURE[25:50], 20, axis=0)]), "without a sample"),
+        (np.repeat(SURE[[0, 25, 50]], [1, 60, 60], axis=0), "Cluster 0 is under 1.0%"),
         (np.concatenate([SURE[:1], np.repeat(SURE[25:], 3, axis=0)]), "Cluster 0 is under 1.0%"),
         (np.where(SURE > 0.5, 0.4, 0.2), "mean confidence is 0.40"),
     ],
@@ -66,6 +68,12 @@ def test_a_training_that_was_broken_off_is_said(find):
     still = [{"phase": "alternate", "epoch": 0, "delta_q": 1e-5}]
     assert "more epochs" in content.warnings(find(SURE, history=moving))[0]
     assert content._unconverged(still) == []
+    lost = [{"phase": "alternate", "epoch": 0, "loss": float("nan"), "delta_q": float("nan")}]
+    assert "diverged" in content._unconverged(lost)[0]
+
+
+def test_three_quarters_in_one_of_two_clusters_are_no_collapse(find):
+    assert content.warnings(find(np.eye(2)[(np.arange(100) < 24).astype(int)])) == []
 
 
 def test_with_many_clusters_one_in_a_hundred_is_not_small(find):
@@ -99,7 +107,15 @@ def test_the_most_doubtful_samples_come_first_and_make_the_pairs(find):
     pair = found["pairs"][0]
     assert (pair["a"], pair["b"]) == (1, 2)
     assert set(pair["samples"][:3]) == {30, 31, 60}
-    assert pair["shared"] == pytest.approx(0.47 + 0.46 + 0.44, abs=1.0)
+    assert pair["count"] == 3
+
+
+def test_where_there_is_no_doubt_nothing_is_called_doubtful(find):
+    assert content.doubtful(find(np.eye(4)[np.arange(40) % 4])) == {"samples": [], "pairs": []}
+
+
+def test_many_small_doubts_are_no_large_one(find):
+    assert content.doubtful(find(np.full((5000, 2), [0.99, 0.01])))["pairs"] == []
 
 
 def test_one_cluster_has_no_pairs(find):
@@ -122,6 +138,22 @@ def test_features_that_set_a_cluster_apart_come_first(find):
     assert found["values"].shape == (100, 5)
 
 
+def test_huge_numbers_break_nothing(find):
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    X[0, 0] = 1e300
+    found = find(SURE, X=X)
+    assert np.isfinite(content.features(found)["values"]).all()
+    assert len(content.baselines(found)) == 2
+
+
+def test_a_training_that_diverged_still_has_a_page(find):
+    posteriors = SURE.copy()
+    posteriors[3] = np.nan
+    found = find(posteriors)
+    assert np.isfinite(found.posteriors).all()
+    assert len(content.cards(found)) == 4
+
+
 def test_images_have_no_table_of_features(find):
     assert content.features(find(SURE, X=np.zeros((100, 8, 8)))) is None
 
@@ -138,9 +170,9 @@ def test_simpler_methods_stand_beside_the_result(find):
 
 
 def test_clusters_stand_against_the_classes_they_match(find):
-    names = np.array(["10", "2", "x", "b"])
+    names = np.array(["10", "2", "x", "b²"])
     found = content.against_classes(find(SURE, classes=names[np.repeat(np.arange(4), 25)]))
-    assert found["classes"] == ["2", "10", "b", "x"]
+    assert found["classes"] == ["2", "10", "b²", "x"]
     assert found["clusters"] == [1, 0, 3, 2]
     assert np.array_equal(found["counts"], 25 * np.eye(4))
     assert all(row["accuracy"] == row["found"] == row["ari"] == 1 for row in found["rows"])

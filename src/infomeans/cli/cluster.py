@@ -24,12 +24,14 @@ from infomeans.cli.options import (
     names,
     read,
 )
+from infomeans.cli.report import leave_report
 from infomeans.cli.reporting import errors, loading, note, progress, say
 from infomeans.cli.show import summarise
 from infomeans.errors import InputError
 from infomeans.methods.registry import METHODS
 
 if TYPE_CHECKING:
+    from infomeans.data import Samples
     from infomeans.runs import Run
 
 
@@ -147,14 +149,16 @@ def cluster(
         check_free(folder, overwrite=overwrite)
     elif Run(folder).complete:
         say(f"{folder} is complete already; nothing is left to do.")
+        if not Run(folder).report.exists():
+            leave_report(Run(folder))
         return
-    _cluster(given, folder, device=device, resume=resume, overwrite=overwrite)
+    samples = _cluster(given, folder, device=device, resume=resume, overwrite=overwrite)
     made = Run(folder)
     summarise(made)
-    say(f"Look at it: {made.report}")
+    leave_report(made, samples)
 
 
-def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any) -> None:
+def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any) -> "Samples":
     from infomeans.runs import is_run
 
     with loading():
@@ -177,6 +181,7 @@ def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any
             again = f"infomeans cluster --resume --out {shlex.quote(str(folder))}"
             note(f"Stopped. Go on from the last epoch with: {again}")
         raise typer.Exit(130) from None
+    return samples
 
 
 def _lasting(given: str | Path | None) -> str | None:

@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 
 from infomeans.cli.options import Seed
+from infomeans.cli.report import leave_report
 from infomeans.cli.reporting import console, loading, say
 
 
@@ -24,7 +25,7 @@ def demo(
 
     Example: infomeans demo --out digits --seed 1
     """
-    from infomeans.runs import check_free, free_folder
+    from infomeans.runs import Run, check_free, free_folder
 
     folder = out or free_folder("demo-run")
     check_free(folder, overwrite=overwrite)
@@ -45,4 +46,4 @@ def demo(
         "log 10 = 2.303."
     )
     say(f"Results: {folder}/")
-    say(f"Look at them: {folder}/report.html, or infomeans show {folder}")
+    leave_report(Run(folder))

@@ -26,7 +26,7 @@ def predict(
 
     Example: infomeans predict run new-photos/ --out new.csv
     """
-    from infomeans.runs import check_table
+    from infomeans.runs import Run, check_table, is_run
 
     if out is not None:
         check_table(out, overwrite=overwrite)
@@ -37,7 +37,8 @@ def predict(
     samples = read(source, like=run, id_column=id_column, key=key, strict=strict)
     model.set_params(device=device)
     with progress("predicting") as bar:
-        labels = jobs.predict(model, samples, bar)
+        names = Run(run).names if is_run(run) else None
+        labels = jobs.predict(model, samples, bar, names=names)
     if out is None:
         typer.echo(labels.csv(), nl=False)
     else:

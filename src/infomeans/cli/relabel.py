@@ -17,8 +17,7 @@ def relabel(
 ) -> None:
     """Name and merge the clusters in a run's labels.
 
-    What the file does not mention stays as the model found it, so an empty one, {}, takes
-    everything back.
+    It starts from what the model found: an empty file, {}, takes everything back.
 
     Example: infomeans relabel run names.json
     """

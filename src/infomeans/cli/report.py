@@ -1,12 +1,17 @@
 """infomeans report."""
 
+import shlex
 import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from infomeans.cli.reporting import errors, loading, say
+from infomeans.cli.reporting import errors, loading, say, warn
+
+if TYPE_CHECKING:
+    from infomeans.data import Samples
+    from infomeans.runs import Run
 
 
 def report(
@@ -32,10 +37,27 @@ def report(
     if out is not None:
         check_file(out, overwrite=overwrite)
     with loading():
+        from infomeans.plots.projection import check_kind
         from infomeans.report import write_report
 
+    kind = check_kind(projection)
     with errors.status("Writing the report"):
-        path = write_report(made, out, projection=projection)  # type: ignore[arg-type]
+        path = write_report(made, out, projection=kind)
     say(f"Report: {path}")
     if show:
         webbrowser.open(path.absolute().as_uri())
+
+
+def leave_report(run: "Run", samples: "Samples | None" = None) -> None:
+    """Write a finished run's report; whatever goes wrong with it, the run is none the worse."""
+    with loading():
+        from infomeans.report import write_report
+
+    try:
+        with errors.status("Writing the report"):
+            write_report(run, samples=samples)
+    except Exception as error:
+        again = f"infomeans report --debug {shlex.quote(str(run.path))}"
+        warn(f"The report could not be written: {error}. Everything else is; see {again}")
+    else:
+        say(f"Look at it: {run.report}")

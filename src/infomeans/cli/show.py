@@ -1,5 +1,6 @@
 """infomeans show."""
 
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,12 +37,14 @@ def summarise(run: "Run") -> None:
         facts.add_row(f"[dim]{name}", escape(value))
     console.print(facts)
     if run.complete:
-        console.print(_clusters(run))
-        empty = [cluster for cluster, size in enumerate(run.metrics["sizes"]) if size == 0]
+        sizes = _sizes(run)
+        console.print(_clusters(run, sizes))
+        empty = [cluster for cluster, size in sizes.items() if size == 0]
         if empty:
             warn(f"{counted(empty, 'cluster')} without a sample: {few(empty, 10)}.")
     else:
-        say(f"Not complete: go on with  infomeans cluster --resume --out {run.path}")
+        folder = shlex.quote(str(run.path))
+        say(f"Not complete: go on with  infomeans cluster --resume --out {folder}")
 
 
 def _facts(run: "Run") -> dict[str, str]:
@@ -69,11 +72,15 @@ def _facts(run: "Run") -> dict[str, str]:
     return facts
 
 
-def _clusters(run: "Run") -> Table:
-    labels = run.labels
+def _sizes(run: "Run") -> dict[int, int]:
+    """Samples of each cluster, where merged ones count as one."""
     kept = sorted(set(run.names.merged(len(run.metrics["sizes"])).tolist()))
-    counts = Counter(labels.clusters.tolist())
-    sizes = {cluster: counts[cluster] for cluster in kept}
+    counts = Counter(run.labels.clusters.tolist())
+    return {cluster: counts[cluster] for cluster in kept}
+
+
+def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
+    labels, names = run.labels, run.names
     largest, total = max(sizes.values()), len(labels.ids)
     table = Table()
     table.add_column("cluster", justify="right")
@@ -86,7 +93,7 @@ def _clusters(run: "Run") -> Table:
         members = (labels.clusters == cluster).nonzero()[0]
         best = members[labels.confidences[members].argmax()] if size else None
         table.add_row(
-            escape(run.names.of(cluster)),
+            escape(_named(names.names.get(cluster), cluster)),
             f"{size:,}",
             f"{size / total:.1%}",
             "━" * max(round(BAR * size / largest), int(size > 0)),
@@ -94,3 +101,7 @@ def _clusters(run: "Run") -> Table:
             "" if best is None else escape(labels.ids[best]),
         )
     return table
+
+
+def _named(name: str | None, cluster: int) -> str:
+    return f"{name} ({cluster})" if name else str(cluster)

@@ -9,12 +9,12 @@ COLOURS = (
     "#d55e00",
     "#cc79a7",
     "#56b4e9",
-    "#7a5195",
-    "#b3a200",
-    "#8c564b",
-    "#707784",
+    "#3b1fd8",
+    "#8f1d1d",
+    "#4d4456",
+    "#b9aea2",
 )
-"""The first six differ in hue for everyone; the others differ in lightness from their like."""
+"""Any two stay well apart for people who see no red or no green; a test measures it."""
 
 SYMBOLS = (
     "circle",
@@ -31,6 +31,9 @@ SYMBOLS = (
 
 
 def look(cluster: int) -> tuple[str, str]:
-    """Colour and sign of a cluster: a hundred pairs before the first comes again."""
+    """Colour and sign of a cluster: a hundred pairs before the first comes again.
+
+    Neighbours in number differ in both, so that ten clusters are told apart by either.
+    """
     lap, colour = divmod(cluster, len(COLOURS))
-    return COLOURS[colour], SYMBOLS[lap % len(SYMBOLS)]
+    return COLOURS[colour], SYMBOLS[(colour + lap) % len(SYMBOLS)]

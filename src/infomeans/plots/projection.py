@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from sklearn.decomposition import PCA
@@ -16,6 +16,9 @@ from infomeans.errors import InputError
 
 Kind = Literal["auto", "lda", "pca", "umap"]
 KINDS = ("auto", "lda", "pca", "umap")
+
+FEWEST_FOR_UMAP = 50
+MOST_DIMENSIONS, KEPT_DIMENSIONS, MOST_TO_FIT = 256, 64, 5_000
 
 
 @dataclass(frozen=True)
@@ -46,17 +49,35 @@ def draw_map(embedding: Array, clusters: IntArray, kind: Kind = "auto") -> Map:
         "auto" is UMAP where it is installed, otherwise linear discriminants if there are three
         clusters or more, otherwise principal components.
     """
-    if kind not in KINDS:
-        raise InputError(f"projection {kind!r} is unknown; choose one of {', '.join(KINDS)}.")
-    z = np.asarray(embedding, dtype=np.float64).reshape(len(embedding), -1)
+    check_kind(kind)
+    finite = np.nan_to_num(np.asarray(embedding, dtype=np.float64))
+    z, reduced = _reduced(finite.reshape(len(embedding), -1))
     if kind == "auto":
         kind = "umap" if find_spec("umap") and len(z) >= FEWEST_FOR_UMAP else "lda"
     if kind == "lda" and (len(np.unique(clusters)) < 3 or z.shape[1] < 2):
         kind = "pca"
-    return _DRAW[kind](z, clusters)
+    drawn = _DRAW[kind](z, clusters)
+    if not reduced:
+        return drawn
+    return replace(drawn, meaning=f"{drawn.meaning} First, {reduced}.")
 
 
-FEWEST_FOR_UMAP = 50
+def check_kind(kind: str) -> Kind:
+    """Refuse a projection that is unknown."""
+    if kind not in KINDS:
+        raise InputError(f"projection {kind!r} is unknown; choose one of {', '.join(KINDS)}.")
+    return cast(Kind, kind)
+
+
+def _reduced(z: Array) -> tuple[Array, str]:
+    """Fewer dimensions, where there are so many that the rest would take hours."""
+    if z.shape[1] <= MOST_DIMENSIONS:
+        return z, ""
+    some = z[np.random.default_rng(0).permutation(len(z))[:MOST_TO_FIT]]
+    parts = min(KEPT_DIMENSIONS, len(some))
+    pca = PCA(parts, svd_solver="randomized", random_state=0).fit(some)
+    told = f"the {z.shape[1]:,} dimensions were reduced to their {parts} principal components"
+    return pca.transform(z), told
 
 
 def _pca(z: Array, clusters: IntArray) -> Map:
@@ -82,8 +103,8 @@ def _lda(z: Array, clusters: IntArray) -> Map:
     return Map(
         _upright(points),
         "linear discriminants",
-        "The two directions of the learned space that set the clusters apart best. Clusters that "
-        "overlap here may still be far apart along other directions.",
+        "The two directions of the learned space that set the clusters apart best, so that they "
+        "look as clear as they can; what overlaps here may still be far apart along others.",
     )
 
 

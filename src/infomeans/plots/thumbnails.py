@@ -75,10 +75,14 @@ def make_thumbnails(
 ) -> Thumbnails:
     """Thumbnails of images in any layout, as large as a page can carry."""
     height, width = channels_first(X[:1]).shape[2:]
+    tones = Tones(X)
     side = min(max(math.isqrt(pixels // len(X)), SMALLEST), LARGEST, max(height, width))
     quality = 80
     while True:
-        made = _sheets(X, height, width, side, quality)
+        scale = min(1.0, side / max(height, width))
+        size = max(1, round(width * scale)), max(1, round(height * scale))
+        sheets = [_encoded(sheet, quality) for sheet in _packed(X, tones, *size)]
+        made = Thumbnails(*size, COLUMNS, sheets)
         if made.bytes * 3 // 4 <= most_bytes or (side <= SMALLEST and quality <= 20):
             return made
         side, quality = max(SMALLEST, int(side * 0.8)), max(20, quality - 20)
@@ -92,15 +96,7 @@ def data_url(image: Pixels, *, largest: int = LARGEST) -> str:
     return "data:image/webp;base64," + _encoded(small, 90)
 
 
-def _sheets(X: NDArray[np.generic], height: int, width: int, side: int, quality: int) -> Thumbnails:
-    scale = min(1.0, side / max(height, width))
-    size = max(1, round(width * scale)), max(1, round(height * scale))
-    sheets = [_encoded(sheet, quality) for sheet in _packed(X, *size)]
-    return Thumbnails(*size, COLUMNS, sheets)
-
-
-def _packed(X: NDArray[np.generic], width: int, height: int) -> Iterator[Pixels]:
-    tones = Tones(X)
+def _packed(X: NDArray[np.generic], tones: Tones, width: int, height: int) -> Iterator[Pixels]:
     for first in range(0, len(X), COLUMNS**2):
         images = tones.paint(channels_first(X[first : first + COLUMNS**2]))
         rows = -(-len(images) // COLUMNS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from sklearn.metrics.cluster import contingency_matrix
 
 from infomeans._typing import IntArray
+from infomeans.data.files import printable
 from infomeans.errors import InputError, few
 from infomeans.files import write_atomic
 from infomeans.metrics import ari
@@ -61,6 +63,7 @@ def write_comparison(runs: Sequence[Run], out: Path) -> Path:
             columns=list(_figures(runs[0])),
             matrix=agreement,
             titles=titles,
+            notes=_notes(runs, titles),
         ),
     )
     return out
@@ -85,10 +88,26 @@ def _aligned(runs: Sequence[Run], labels: Sequence[Labels]) -> list[IntArray]:
 def _titles(runs: Sequence[Run]) -> list[str]:
     """The shortest ends of their paths that tell them apart."""
     for parts in range(1, 1 + max(len(run.path.absolute().parts) for run in runs)):
-        titles = ["/".join(run.path.absolute().parts[-parts:]) for run in runs]
+        titles = [printable("/".join(run.path.absolute().parts[-parts:])) for run in runs]
         if len(set(titles)) == len(titles):
             return titles
-    raise InputError(f"{runs[0].path} is given twice.")
+    twice = [str(path) for path, times in Counter(run.path for run in runs).items() if times > 1]
+    raise InputError(f"{few(twice) or runs[0].path} is given twice.")
+
+
+def _notes(runs: Sequence[Run], titles: Sequence[str]) -> list[str]:
+    first = runs[0].config["data"].get("fingerprint")
+    others = [
+        title
+        for run, title in zip(runs, titles, strict=True)
+        if run.config["data"].get("fingerprint") != first
+    ]
+    if not others:
+        return []
+    return [
+        f"The samples of {few(others)} have the same ids as those of {titles[0]}, but other "
+        f"contents: compare with care."
+    ]
 
 
 def _names(labels: Labels) -> dict[int, str]:

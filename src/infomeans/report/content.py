@@ -7,26 +7,34 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
 
 from infomeans._typing import Array, IntArray
 from infomeans.data import Samples
+from infomeans.data.files import printable
 from infomeans.estimators import showing
 from infomeans.metrics import Confusion, ari, confusion, nmi, scores
-from infomeans.runs import Run
+from infomeans.runs import Run, entropies
 
 TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
 FEATURES = 6
+COLLAPSED = 0.95
+NO_DOUBT = 1e-6
+HUGE = 1e30
+"""Larger numbers are cut off, lest their squares be none."""
+
 UNSURE = 0.7
 """A mean confidence below this, or so many samples in a hundred below one half, is a warning."""
 
 MOVING = 1e-3
 """A mean squared change of the targets in the last epoch above this: training was not done."""
 
-BASELINE_SAMPLES = 10_000
+BASELINE_SAMPLES, KMEANS_FEATURES = 10_000, 100
 
 
 @dataclass(frozen=True)
@@ -51,14 +59,14 @@ class Findings:
 
     @cached_property
     def posteriors(self) -> Array:
-        """(n, K)."""
-        return self.run.posteriors
+        """(n, K); zero where a training that diverged left no number."""
+        return np.nan_to_num(self.run.posteriors)
 
     @cached_property
     def embedding(self) -> Array:
-        """(n, d)."""
+        """(n, d); likewise."""
         embedding = self.run.embedding
-        return embedding.reshape(len(embedding), -1)
+        return np.nan_to_num(embedding.reshape(len(embedding), -1))
 
     @cached_property
     def clusters(self) -> IntArray:
@@ -78,9 +86,16 @@ class Findings:
         return self.posteriors.max(axis=1)
 
     @cached_property
+    def runners_up(self) -> Array:
+        """The probabilities of the second clusters (n,); none if there is but one."""
+        if self.k < 2:
+            return np.zeros(len(self.posteriors))
+        return np.take_along_axis(self.posteriors, self.seconds[:, None], axis=1)[:, 0]
+
+    @cached_property
     def entropies(self) -> Array:
         """(n,), in nats."""
-        return self.run.labels.entropies if not self.run.names else _entropies(self.posteriors)
+        return entropies(self.posteriors)
 
     @property
     def k(self) -> int:
@@ -106,11 +121,9 @@ def overview(found: Findings) -> dict[str, Any]:
     """Facts and a sentence that need no expert, and what is wrong."""
     run, metrics = found.run, found.run.metrics
     request, data = run.config["arguments"], run.config["data"]
-    n, used = len(found.ids), int((found.sizes > 0).sum())
-    shape = " x ".join(map(str, data["sample_shape"]))
     facts = {
-        "data": data["source"],
-        "samples": f"{n:,} of {shape}",
+        "data": short_name(data["source"]),
+        "samples": _amount(len(found.ids), data["sample_shape"]),
         "method": request["method"],
         "clusters asked for": f"{found.k}",
         "seed": f"{request['seed']}",
@@ -125,7 +138,7 @@ def overview(found: Findings) -> dict[str, Any]:
             facts[title] = f"{metrics[name]:.4f}"
     facts["made"] = f"{run.config.get('created', '')[:10]}, infomeans "
     facts["made"] += run.config["versions"]["infomeans"]
-    return {"facts": facts, "sentence": _sentence(found, n, used), "warnings": warnings(found)}
+    return {"facts": facts, "sentence": _sentence(found), "warnings": warnings(found)}
 
 
 def warnings(found: Findings) -> list[str]:
@@ -134,12 +147,13 @@ def warnings(found: Findings) -> list[str]:
     shares = found.sizes / len(found.ids)
     empty = np.flatnonzero(found.sizes == 0).tolist()
     small = np.flatnonzero((found.sizes > 0) & (shares < min(0.01, 0.2 / found.k))).tolist()
-    if found.k > 1 and shares.max() > 1 - 0.5 / found.k:
+    if found.k > 1 and (shares.max() > COLLAPSED or 2 * len(empty) >= found.k):
         said.append(
-            f"Nearly all samples, {shares.max():.0%}, lie in one cluster: the clusters have "
-            f"collapsed. Try another seed, fewer clusters or longer pretraining."
+            f"The clusters have collapsed: {found.k - len(empty)} of {found.k} are in use, and the "
+            f"largest holds {math.floor(100 * shares.max())}% of the samples. Try another seed, "
+            f"fewer clusters or longer pretraining."
         )
-    if empty:
+    elif empty:
         said.append(f"{_clusters(empty)} without a sample: fewer clusters may fit these data.")
     if small:
         said.append(
@@ -157,6 +171,8 @@ def warnings(found: Findings) -> list[str]:
 
 def _unconverged(history: Sequence[Mapping[str, Any]]) -> list[str]:
     last = history[-1] if history else {}
+    if not all(math.isfinite(last.get(name) or 0) for name in ("loss", "delta_q")):
+        return ["The training diverged: its loss is no number any more. Try a lower learning rate."]
     if (last.get("delta_q") or 0) <= MOVING:
         return []
     return [
@@ -165,7 +181,8 @@ def _unconverged(history: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _sentence(found: Findings, n: int, used: int) -> str:
+def _sentence(found: Findings) -> str:
+    n, used = len(found.ids), int((found.sizes > 0).sum())
     sure = float((found.confidences >= 0.9).mean())
     sizes = found.sizes[found.sizes > 0]
     spread = (
@@ -176,7 +193,8 @@ def _sentence(found: Findings, n: int, used: int) -> str:
     groups = "one group" if used == 1 else f"{used} groups {spread}"
     return (
         f"The {n:,} samples fall into {groups}. For {math.floor(100 * sure)}% of them the model is "
-        f"at least 90% sure where they belong."
+        f"at least 90% sure where they belong; that says how clear-cut the groups are to it, not "
+        f"that they are the right ones."
     )
 
 
@@ -203,26 +221,24 @@ def _card(found: Findings, cluster: int, typical: IntArray) -> dict[str, Any]:
 
 def doubtful(found: Findings) -> dict[str, Any]:
     """The samples of highest entropy, and the pairs of clusters that share most of them."""
-    order = np.argsort(-found.entropies, kind="stable")
-    return {"samples": order[:DOUBTFUL].tolist(), "pairs": _pairs(found)}
+    order = np.argsort(-found.entropies, kind="stable")[:DOUBTFUL]
+    return {"samples": order[found.entropies[order] > NO_DOUBT].tolist(), "pairs": _pairs(found)}
 
 
 def _pairs(found: Findings) -> list[dict[str, Any]]:
     if found.k < 2:
         return []
-    first, second = found.clusters, found.seconds
-    runner_up = np.take_along_axis(found.posteriors, second[:, None], axis=1)[:, 0]
+    undecided = np.flatnonzero(found.runners_up > found.confidences / 2)
+    first, second = found.clusters[undecided], found.seconds[undecided]
     pair = np.minimum(first, second) * found.k + np.maximum(first, second)
-    shared = np.bincount(pair, weights=runner_up, minlength=found.k**2)
-    margins = found.confidences - runner_up
+    codes, counts = np.unique(pair, return_counts=True)
     rows = []
-    for code in np.argsort(-shared, kind="stable")[:PAIRS]:
-        if shared[code] < 0.5:
-            break
-        inside = np.flatnonzero(pair == code)
-        nearest = inside[np.argsort(margins[inside], kind="stable")][:PAIR_SAMPLES]
-        a, b = divmod(int(code), found.k)
-        rows.append({"a": a, "b": b, "shared": float(shared[code]), "samples": nearest.tolist()})
+    for at in np.argsort(-counts, kind="stable")[:PAIRS]:
+        inside = undecided[pair == codes[at]]
+        margins = found.confidences[inside] - found.runners_up[inside]
+        nearest = inside[np.argsort(margins, kind="stable")][:PAIR_SAMPLES]
+        a, b = divmod(int(codes[at]), found.k)
+        rows.append({"a": a, "b": b, "count": int(counts[at]), "samples": nearest.tolist()})
     return rows
 
 
@@ -234,7 +250,7 @@ def features(found: Findings) -> dict[str, Any] | None:
     samples = found.samples
     if samples is None or samples.X.ndim != 2:
         return None
-    X = np.asarray(samples.X, dtype=np.float64)
+    X = np.clip(np.asarray(samples.X, dtype=np.float64), -HUGE, HUGE)
     names = samples.names or [f"feature {i}" for i in range(X.shape[1])]
     mean, std = X.mean(axis=0), X.std(axis=0)
     means = np.stack(
@@ -253,34 +269,37 @@ def features(found: Findings) -> dict[str, Any] | None:
             else []
             for c in range(found.k)
         ],
+        "of": X.shape[1],
         "names": [names[f] for f in strongest],
-        "values": X[:, strongest].astype(np.float32),
+        "values": X[:, strongest],
     }
 
 
 def baselines(found: Findings) -> list[dict[str, Any]]:
     """The result beside simpler ones: how far they agree, and scores where classes are known."""
-    metrics = found.run.metrics
+    metrics, method = found.run.metrics, found.run.config["arguments"]["method"]
     if "methods" in metrics:
-        return [{"agreement": None, **row} for row in metrics["methods"]]
-    method = found.run.config["arguments"]["method"]
-    rows = [{"method": method, "agreement": 1.0, **_scores(metrics)}]
+        return [{**row, "own": row["method"] == method} for row in metrics["methods"]]
+    rows = [{"method": method, "own": True, "agreement": 1.0, **_scores(metrics)}]
     if "start" in metrics:
-        rows.append({"method": "its start", **metrics["start"]})
+        rows.append({"method": "its start", "own": False, **metrics["start"]})
     if found.samples is not None and method != "kmeans" and found.k > 1:
-        rows.append(_kmeans(found, found.samples))
+        rows.append({"own": False, **_kmeans(found, found.samples)})
     return rows
 
 
 def _kmeans(found: Findings, samples: Samples) -> dict[str, Any]:
-    step = -(-len(samples) // BASELINE_SAMPLES)
-    X = np.asarray(samples.X[::step], dtype=np.float32).reshape(len(samples.X[::step]), -1)
+    some = np.sort(np.random.default_rng(0).permutation(len(samples))[:BASELINE_SAMPLES])
+    X = np.clip(samples.X[some].reshape(len(some), -1).astype(np.float64), -HUGE, HUGE)
     if samples.X.ndim == 2:
         X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
-    labels = KMeans(min(found.k, len(X)), n_init=1, random_state=0).fit_predict(X)
-    known = {} if found.classes is None else scores(found.classes[::step], labels)
-    agreement = ari(found.clusters[::step], labels)
-    return {"method": "K-means on the data", "agreement": agreement, **_scores(known)}
+    elif X.shape[1] > KMEANS_FEATURES:
+        X = PCA(KMEANS_FEATURES, svd_solver="randomized", random_state=0).fit_transform(X)
+    labels = KMeans(min(found.k, len(X)), n_init=3, random_state=0).fit_predict(X)
+    known = {} if found.classes is None else scores(found.classes[some], labels)
+    few = f", {len(some):,} of them" if len(some) < len(samples) else ""
+    agreement = ari(found.clusters[some], labels)
+    return {"method": f"K-means on the data{few}", "agreement": agreement, **_scores(known)}
 
 
 def _scores(figures: Mapping[str, Any]) -> dict[str, Any]:
@@ -311,7 +330,7 @@ def against_classes(found: Findings) -> dict[str, Any] | None:
             }
         )
     return {
-        "counts": table.counts.tolist(),
+        "counts": table.counts,
         "classes": [str(name) for name in table.classes],
         "clusters": table.clusters.tolist(),
         "rows": rows,
@@ -324,7 +343,7 @@ def _counted_order(table: Confusion) -> Confusion:
 
     def key(at: int) -> list[tuple[int, str]]:
         parts = re.split(r"(\d+)", str(table.classes[at]))
-        return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+        return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
     pairs = min(table.counts.shape)
     matched = sorted(range(pairs), key=key)
@@ -333,9 +352,15 @@ def _counted_order(table: Confusion) -> Confusion:
     return Confusion(table.counts[rows][:, columns], table.classes[rows], table.clusters[columns])
 
 
-def _entropies(posteriors: Array) -> Array:
-    logs = np.log(np.where(posteriors > 0, posteriors, 1))
-    return np.maximum(-(posteriors * logs).sum(axis=1), 0)
+def short_name(source: str) -> str:
+    """The last part of a path: a page that is passed on need not tell where things lie."""
+    return printable(Path(source).name or source)
+
+
+def _amount(n: int, shape: Sequence[int]) -> str:
+    if len(shape) == 1:
+        return f"{n:,} rows of {shape[0]} feature{'' if shape[0] == 1 else 's'}"
+    return f"{n:,} images of {' x '.join(map(str, shape))}"
 
 
 def _clusters(numbers: Sequence[int]) -> str:

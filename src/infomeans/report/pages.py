@@ -42,8 +42,8 @@ def render(
         css="\n".join(map(_part, css)),
         theme_js=_part("theme.js"),
         js="\n".join(map(_part, ("common.js", *js))),
-        plotly=_plotly(),
-        content=_json(content),
+        plotly=plotly(),
+        content=as_json(content),
         version=infomeans.__version__,
         **values,
     )
@@ -54,7 +54,7 @@ def packed(values: NDArray[Any], kind: str) -> str:
     return base64.b64encode(np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()).decode()
 
 
-def _json(content: Mapping[str, Any]) -> str:
+def as_json(content: Mapping[str, Any]) -> str:
     """JSON that can stand in a page: nothing in it ends the script or begins a comment."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
@@ -65,7 +65,8 @@ def _part(name: str) -> str:
 
 
 @cache
-def _plotly() -> str:
+def plotly() -> str:
+    """Plotly's script, as it can stand in a page."""
     # Its own function for this imports far more than the file it reads.
     script = files("plotly") / "package_data" / "plotly.min.js"
     return script.read_text(encoding="utf-8").replace("</script", "<\\/script")

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import shlex
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from infomeans._typing import IntArray
+from infomeans._typing import Array, IntArray
 from infomeans.data import Samples
 from infomeans.data import open as open_input
 from infomeans.data.arrays import channels_first
+from infomeans.data.files import printable
 from infomeans.errors import InputError
+from infomeans.estimators import showing
 from infomeans.estimators.saving import load_model
-from infomeans.estimators.showing import prototypes
 from infomeans.files import write_atomic
 from infomeans.plots.palette import COLOURS, look
 from infomeans.plots.projection import Kind, draw_map
-from infomeans.plots.thumbnails import Tones, data_url, make_thumbnails
+from infomeans.plots.thumbnails import Thumbnails, data_url, make_thumbnails
 from infomeans.report import content as said
 from infomeans.report.content import Findings
-from infomeans.report.pages import packed, render
+from infomeans.report.pages import as_json, packed, plotly, render
 from infomeans.runs import Run
 
-MOST_POINTS = 100_000
+MOST_POINTS, MOST_EXACT = 100_000, 20_000
+MOST_BYTES = 24_000_000
+MOST_CLASSES = 200
+"""A table of more classes or clusters than this is no picture any more."""
+
 _SCRIPTS = ("names.js", "data.js", "map.js", "cards.js", "charts.js", "main.js")
 
 
@@ -49,156 +54,222 @@ def write_report(
         How the map is drawn.
     """
     if not run.complete:
+        folder = shlex.quote(str(run.path))
         raise InputError(
-            f"{run.path} is not complete; go on with infomeans cluster --resume --out {run.path}"
+            f"{run.path} is not complete; go on with infomeans cluster --resume --out {folder}"
         )
-    notes = []
+    notes: list[str] = []
     if samples is None:
-        try:
-            samples = _samples(run)
-        except (InputError, OSError) as error:
-            notes.append(f"The samples cannot be shown, for they cannot be read again: {error}")
-    found = Findings(run, samples)
-    page = _page(found, notes, projection)
+        samples = _samples(run, notes)
     path = out or run.report
-    write_atomic(path, page)
+    write_atomic(path, _Page(Findings(run, samples), notes, projection).render())
     return path
 
 
-def _samples(run: Run) -> Samples:
-    """The run's samples, read as they were."""
+def _samples(run: Run, notes: list[str]) -> Samples | None:
+    """The run's samples, read as they were; or without classes; or none, and a note."""
     request = run.config["arguments"]
-    samples = open_input(request["source"], **request["reading"])
-    if samples.fingerprint != run.config["data"]["fingerprint"]:
-        raise InputError(f"{request['source']} has changed since.")
-    return samples
+    reading = request["reading"]
+    tries = [reading, {k: v for k, v in reading.items() if k != "labels"}]
+    for options in tries if "labels" in reading else tries[:1]:
+        try:
+            samples = open_input(request["source"], **options)
+        except (InputError, OSError) as error:
+            notes.append(printable(f"The input cannot be read as it was: {error}"))
+            continue
+        if samples.fingerprint != run.config["data"]["fingerprint"]:
+            notes.append("The input has changed since, so that its samples are not shown.")
+            return None
+        return samples
+    return None
 
 
-def _page(found: Findings, notes: Sequence[str], projection: Kind) -> str:
-    cards, doubtful = said.cards(found), said.doubtful(found)
-    drawn = draw_map(found.embedding, found.clusters, projection)
-    shown = _shown(found, cards, doubtful)
-    notes = [*notes, *_few(len(found.ids), len(shown))]
-    images = found.samples is not None and found.samples.X.ndim > 2
-    thumbs = make_thumbnails(found.samples.X[shown]) if images and found.samples else None
-    features, labels = said.features(found), said.against_classes(found)
-    for cluster, card in enumerate(cards):
-        if features:
-            card["features"] = features["clusters"][cluster]
-    for card, prototype in zip(cards, _prototypes(found) if images else (), strict=False):
-        card["prototype"] = prototype
-    place = {int(sample): at for at, sample in enumerate(shown)}
-    content = {
-        "run": found.run.key,
-        "n": len(found.ids),
-        "names": found.run.names.to_json(),
-        "looks": [look(cluster) for cluster in range(found.k)],
-        "palette": COLOURS,
-        "ids": _ids(found.ids, shown),
-        "points": {
-            "x": packed(drawn.points[shown, 0], "f4"),
-            "y": packed(drawn.points[shown, 1], "f4"),
-            "cluster": packed(found.clusters[shown], "u2"),
-            "second": packed(found.seconds[shown], "u2"),
-            "confidence": packed(found.confidences[shown], "f4"),
-        },
-        "clusters": [_placed(card, place) for card in cards],
-        "prototypes": "decoded from the cluster's centre",
-        "doubtful": {
-            "samples": [place[i] for i in doubtful["samples"]],
-            "pairs": [_placed(pair, place) for pair in doubtful["pairs"]],
-        },
-        "history": [_finite(record) for record in found.run.history],
-        "thumbs": thumbs
-        and {"width": thumbs.width, "height": thumbs.height, "columns": thumbs.columns},
-        "table": features
-        and {"names": features["names"], "values": packed(features["values"][shown], "f4")},
-        "classes": None,
-        "confusion": None,
-    }
-    if labels:
-        number = {name: at for at, name in enumerate(labels["classes"])}
-        content["classes"] = {
-            "names": labels["classes"],
-            "of": packed(np.array([number[str(name)] for name in found.classes[shown]]), "u2"),
+class _Page:
+    """A report in the making.
+
+    Parameters
+    ----------
+    found : Findings
+    notes : list of str
+        What the reader should know.
+    projection : str
+    """
+
+    def __init__(self, found: Findings, notes: list[str], projection: Kind) -> None:
+        self.found = found
+        self.notes = notes
+        self.map = draw_map(found.embedding, found.clusters, projection)
+        self.cards = said.cards(found)
+        self.doubtful = said.doubtful(found)
+        self.features = said.features(found)
+        self.labels = said.against_classes(found)
+        self.images = len(found.run.config["data"]["sample_shape"]) > 1
+        self.shown = self._shown()
+        self.exact = len(self.shown) <= MOST_EXACT
+        self.place = {int(sample): at for at, sample in enumerate(self.shown)}
+
+    def render(self) -> str:
+        """The page."""
+        found, run = self.found, self.found.run
+        content = {
+            **self._samples(),
+            **self._clusters(),
+            **self._classes(),
+            "run": run.key,
+            "names": run.names.to_json(),
+            "palette": COLOURS,
+            "history": [_finite(record) for record in run.history],
         }
-        content["matched"] = {
-            row["cluster"]: None if row["class"] is None else number[row["class"]]
-            for row in labels["rows"]
+        thumbs = self._thumbnails(len(as_json(content)))
+        content["thumbs"] = thumbs and {
+            "width": thumbs.width,
+            "height": thumbs.height,
+            "columns": thumbs.columns,
         }
-        content["confusion"] = {name: labels[name] for name in ("counts", "classes", "clusters")}
-    return render(
-        "report.html",
-        css=("base.css", "report.css"),
-        js=_SCRIPTS,
-        content=content,
-        title=_title(found),
-        overview=said.overview(found),
-        notes=notes,
-        map=drawn,
-        run_path=str(found.run.path),
-        has_classes=labels is not None,
-        has_history=bool(found.run.history),
-        labels=labels,
-        sheets=thumbs.sheets if thumbs else [],
-        **_baselines(said.baselines(found)),
-    )
+        return render(
+            "report.html",
+            css=("base.css", "report.css"),
+            js=_SCRIPTS,
+            content=content,
+            title=f"{said.short_name(run.config['data']['source'])}: {found.k} clusters by "
+            f"{run.config['arguments']['method']}",
+            overview=said.overview(found),
+            notes=self.notes + self._warnings(),
+            map=self.map,
+            run_name=shlex.quote(printable(run.path.absolute().name)),
+            has_classes=self.labels is not None,
+            had_classes="acc" in run.metrics,
+            has_history=bool(run.history),
+            labels=self.labels,
+            drawable=self._drawable(),
+            sheets=thumbs.sheets if thumbs else [],
+            **_baselines(said.baselines(found)),
+        )
 
+    def _shown(self) -> IntArray:
+        """The samples in the page: all, or what it speaks of and others at even steps."""
+        n = len(self.found.ids)
+        if n <= MOST_POINTS:
+            return np.arange(n)
+        lists = [card[kind] for card in self.cards for kind in ("typical", "doubtful")]
+        lists += [self.doubtful["samples"], *(pair["samples"] for pair in self.doubtful["pairs"])]
+        spoken_of = np.unique(np.concatenate([np.asarray(one, dtype=np.int64) for one in lists]))
+        others = max(MOST_POINTS - len(spoken_of), 0)
+        return np.union1d(spoken_of, np.linspace(0, n - 1, others).astype(np.int64))
 
-def _title(found: Findings) -> str:
-    source = str(found.run.config["data"]["source"])
-    return f"{Path(source).name or source}: {found.k} clusters by {_method(found)}"
+    def _warnings(self) -> list[str]:
+        n, said_acc = len(self.found.ids), self.found.run.metrics.get("acc")
+        notes = []
+        if len(self.shown) < n:
+            notes.append(
+                f"Map and pictures show {len(self.shown):,} of the {n:,} samples; all figures are "
+                f"of all."
+            )
+        if self.labels and said_acc is not None and said_acc != self.labels["scores"]["acc"]:
+            notes.append("The classes have changed since the run was made; they are shown as now.")
+        return notes
 
+    def _samples(self) -> dict[str, Any]:
+        found, shown, features = self.found, self.shown, self.features
+        ids = [found.ids[i] for i in shown]
+        counted = all(name == str(at) for at, name in enumerate(ids))
+        return {
+            "n": len(found.ids),
+            "ids": None if counted else ids,
+            "points": {
+                "x": packed(self.map.points[shown, 0], "f4"),
+                "y": packed(self.map.points[shown, 1], "f4"),
+                "cluster": packed(found.clusters[shown], "u4"),
+                "second": packed(found.seconds[shown], "u4"),
+                "confidence": packed(found.confidences[shown], "f4"),
+                "runner_up": packed(found.runners_up[shown], "f4"),
+            },
+            "table": features
+            and {
+                "names": features["names"],
+                "of": features["of"],
+                # Single precision would falsify large whole numbers, but is half the weight.
+                "values": packed(features["values"][shown], "f8" if self.exact else "f4"),
+                "exact": self.exact,
+            },
+        }
 
-def _method(found: Findings) -> str:
-    return str(found.run.config["arguments"]["method"])
+    def _clusters(self) -> dict[str, Any]:
+        prototypes, title = self._prototypes()
+        cards = [
+            {
+                **self._placed(card),
+                "features": self.features["clusters"][cluster] if self.features else [],
+                "prototype": prototypes[cluster] if prototypes else None,
+            }
+            for cluster, card in enumerate(self.cards)
+        ]
+        return {
+            "clusters": cards,
+            "looks": [look(cluster) for cluster in range(self.found.k)],
+            "prototypes": title,
+            "doubtful": {
+                "samples": [self.place[i] for i in self.doubtful["samples"]],
+                "pairs": [self._placed(pair) for pair in self.doubtful["pairs"]],
+            },
+        }
 
+    def _classes(self) -> dict[str, Any]:
+        if self.labels is None:
+            return {"classes": None, "confusion": None}
+        number = {name: at for at, name in enumerate(self.labels["classes"])}
+        classes = np.array([number[str(name)] for name in self.found.classes[self.shown]])
+        table = {name: self.labels[name] for name in ("classes", "clusters")}
+        table["counts"] = self.labels["counts"].tolist()
+        return {
+            "classes": {"names": self.labels["classes"], "of": packed(classes, "u4")},
+            "matched": {
+                row["cluster"]: None if row["class"] is None else number[row["class"]]
+                for row in self.labels["rows"]
+            },
+            "confusion": table if self._drawable() else None,
+        }
 
-def _shown(found: Findings, cards: list[dict[str, Any]], doubtful: dict[str, Any]) -> IntArray:
-    """The samples that the page carries: all, or what it speaks of and others at even steps."""
-    n = len(found.ids)
-    if n <= MOST_POINTS:
-        return np.arange(n)
-    lists = [card[kind] for card in cards for kind in ("typical", "doubtful")]
-    lists += [doubtful["samples"], *(pair["samples"] for pair in doubtful["pairs"])]
-    spoken_of = np.unique(np.concatenate([np.asarray(one, dtype=np.int64) for one in lists]))
-    spread = np.linspace(0, n - 1, MOST_POINTS - len(spoken_of)).astype(np.int64)
-    return np.union1d(spoken_of, spread)
+    def _drawable(self) -> bool:
+        return self.labels is not None and max(self.labels["counts"].shape) <= MOST_CLASSES
 
+    def _thumbnails(self, others: int) -> Thumbnails | None:
+        """Pictures of the samples, as good as what is left of the page's size allows."""
+        samples = self.found.samples
+        if samples is None or not self.images:
+            return None
+        everything = len(self.shown) == len(samples)
+        left = MOST_BYTES - len(plotly()) - others
+        return make_thumbnails(
+            samples.X if everything else samples.X[self.shown], most_bytes=max(left, 0) * 3 // 4
+        )
 
-def _few(n: int, shown: int) -> list[str]:
-    if shown == n:
-        return []
-    return [f"Map and pictures show {shown:,} of the {n:,} samples; all figures are of all."]
+    def _prototypes(self) -> tuple[list[str | None] | None, str]:
+        """What the decoder makes of every cluster's centre, or the mean of its images."""
+        if not self.images:
+            return None, ""
+        model = load_model(self.found.run.model)
+        images, title = showing.prototypes(model), "decoded from the cluster's centre"
+        if images is None:
+            if self.found.samples is None:
+                return None, ""
+            images, title = self._means(self.found.samples.X), "the mean of the cluster's images"
+        sizes = self.found.sizes
+        painted = showing.tones(model).paint(np.nan_to_num(images))
+        return [
+            data_url(i) if size else None for i, size in zip(painted, sizes, strict=True)
+        ], title
 
+    def _means(self, X: Array) -> Array:
+        images = np.zeros((self.found.k, *channels_first(X[:1]).shape[1:]), dtype=np.float32)
+        for cluster in np.flatnonzero(self.found.sizes).tolist():
+            images[cluster] = channels_first(X[self.found.members(cluster)]).mean(axis=0)
+        return images
 
-def _ids(ids: list[str], shown: IntArray) -> list[str] | None:
-    """The ids, unless they just count the samples."""
-    kept = [ids[i] for i in shown]
-    return None if all(name == str(at) for at, name in enumerate(kept)) else kept
-
-
-def _placed(card: dict[str, Any], place: dict[int, int]) -> dict[str, Any]:
-    """With samples by their place in the page instead of their number."""
-    lists = {kind: card[kind] for kind in ("typical", "doubtful", "samples") if kind in card}
-    return {**card, **{kind: [place[i] for i in samples] for kind, samples in lists.items()}}
-
-
-def _prototypes(found: Findings) -> list[str | None]:
-    """What the decoder makes of every cluster's centre, or the mean of its images."""
-    assert found.samples is not None
-    X, model = found.samples.X, load_model(found.run.model)
-    tones = Tones(X)
-    images = prototypes(model)
-    if images is None:
-        shape = channels_first(X[:1]).shape[1:]
-        images = np.zeros((found.k, *shape), dtype=np.float32)
-        for cluster in np.flatnonzero(found.sizes).tolist():
-            images[cluster] = channels_first(X[found.members(cluster)]).mean(axis=0)
-    painted = tones.paint(images)
-    return [
-        data_url(image) if size else None for image, size in zip(painted, found.sizes, strict=True)
-    ]
+    def _placed(self, card: dict[str, Any]) -> dict[str, Any]:
+        """With samples by their place in the page instead of their number."""
+        lists = {kind: card[kind] for kind in ("typical", "doubtful", "samples") if kind in card}
+        return card | {kind: [self.place[i] for i in samples] for kind, samples in lists.items()}
 
 
 def _baselines(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -212,14 +283,13 @@ def _baselines(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "seconds": "seconds",
     }
     columns = [name for name in titles if any(row.get(name) is not None for row in rows)]
-    own = rows[-1]["method"] if "seconds" in columns else rows[0]["method"]
     note = "Agreement is the adjusted Rand index between a method's clusters and the run's."
     return {
         "baseline_columns": [titles[name] for name in columns],
         "baselines": [
             {
                 "method": row["method"],
-                "own": row["method"] == own,
+                "own": row["own"],
                 "cells": ["-" if row.get(c) is None else f"{row[c]:.3f}" for c in columns],
             }
             for row in rows
@@ -230,6 +300,5 @@ def _baselines(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _finite(record: dict[str, Any]) -> dict[str, Any]:
     """JSON knows no infinity; a chart leaves a gap there."""
-    return {
-        k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in record.items()
-    }
+    finite = {k: v for k, v in record.items() if not isinstance(v, float) or math.isfinite(v)}
+    return {**dict.fromkeys(record), **finite}

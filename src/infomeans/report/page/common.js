@@ -15,17 +15,16 @@ function make(tag, properties = {}, ...children) {
 }
 
 const percent = (share) => (100 * share).toFixed(share < 0.0995 ? 1 : 0) + "%";
+const escapeText = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
+const exact = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6))));
 const grouped = (number) => Number(number).toLocaleString("en-US");
 
 const remember = {
   get(key) {
-    try { return JSON.parse(localStorage.getItem("infomeans:" + key)); } catch (error) { return null; }
+    try { return localStorage.getItem("infomeans:" + key); } catch (error) { return null; }
   },
-  set(key, value) {
-    try { localStorage.setItem("infomeans:" + key, JSON.stringify(value)); } catch (error) { /* not kept */ }
-  },
-  theme(value) {
-    try { localStorage.setItem("infomeans:theme", value); } catch (error) { /* not kept */ }
+  set(key, text) {
+    try { localStorage.setItem("infomeans:" + key, text); } catch (error) { /* not kept */ }
   },
 };
 
@@ -59,9 +58,11 @@ function chart(id, draw) {
 const redraw = () => charts.forEach((draw, id) => draw(byId(id)));
 const plainConfig = { responsive: true, displaylogo: false, displayModeBar: false };
 
+const isDark = () => document.documentElement.dataset.theme === "dark";
+byId("theme").setAttribute("aria-pressed", isDark());
 byId("theme").addEventListener("click", () => {
-  const root = document.documentElement;
-  root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
-  remember.theme(root.dataset.theme);
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  byId("theme").setAttribute("aria-pressed", isDark());
+  remember.set("theme", document.documentElement.dataset.theme);
   redraw();
 });

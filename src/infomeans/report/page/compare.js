@@ -17,7 +17,6 @@ function cells(a, b) {
 
 const faint = (colour) => colour + "66";
 const nameIn = (run, cluster) => content.names[run][cluster] || String(cluster);
-const safe = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 
 function drawFlow(place) {
   const a = Number(from.value), b = Number(to.value), all = cells(a, b);
@@ -28,7 +27,7 @@ function drawFlow(place) {
   Plotly.react(place, [{
     type: "sankey", arrangement: "snap", valueformat: ",d",
     node: {
-      label: [...lefts.map((c) => safe(nameIn(a, c))), ...rights.map((c) => safe(nameIn(b, c)))], color: looks,
+      label: [...lefts.map((c) => escapeText(nameIn(a, c))), ...rights.map((c) => escapeText(nameIn(b, c)))], color: looks,
       pad: lefts.length > 40 ? 3 : 10, thickness: 14, line: { width: 0 }, hovertemplate: "%{label}: %{value} samples<extra></extra>",
     },
     link: {

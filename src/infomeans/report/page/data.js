@@ -7,11 +7,11 @@ function unpack(text, Kind) {
 
 const points = content.points;
 const X = unpack(points.x, Float32Array), Y = unpack(points.y, Float32Array);
-const clusterOf = unpack(points.cluster, Uint16Array), secondOf = unpack(points.second, Uint16Array);
-const confidenceOf = unpack(points.confidence, Float32Array);
-const classOf = content.classes ? unpack(content.classes.of, Uint16Array) : null;
-const rowValues = content.table ? unpack(content.table.values, Float32Array) : null;
-const n = X.length, k = content.clusters.length;
+const clusterOf = unpack(points.cluster, Uint32Array), secondOf = unpack(points.second, Uint32Array);
+const confidenceOf = unpack(points.confidence, Float32Array), runnerUpOf = unpack(points.runner_up, Float32Array);
+const classOf = content.classes ? unpack(content.classes.of, Uint32Array) : null;
+const rowValues = content.table ? unpack(content.table.values, content.table.exact ? Float64Array : Float32Array) : null;
+const n = X.length;
 const idOf = (i) => content.ids ? content.ids[i] : String(i);
 
 // The sheets of thumbnails come last in the page, so that the first view need not wait for them.
@@ -71,6 +71,10 @@ function sampleButton(i, side = 44) {
   return button;
 }
 
+// Whether the second choice of a sample is another cluster still, after merging.
+const divided = (i) => names.root(clusterOf[i]) !== names.root(secondOf[i]);
+const sureOfGroup = (i) => confidenceOf[i] + (divided(i) || clusterOf[i] === secondOf[i] ? 0 : runnerUpOf[i]);
+
 function details(i, side = 112) {
   const parts = [];
   if (content.thumbs) {
@@ -81,16 +85,17 @@ function details(i, side = 112) {
   }
   const line = (text, className = "") => parts.push(make("div", { className }, text));
   line(idOf(i), "id");
-  const sure = `${names.of(clusterOf[i])}, confidence ${confidenceOf[i].toFixed(3)}`;
+  const sure = `${names.of(clusterOf[i])}, confidence ${sureOfGroup(i).toFixed(3)}`;
   parts.push(make("div", { className: "row" }, signOf(names.root(clusterOf[i])), sure));
-  if (k > 1 && secondOf[i] !== clusterOf[i] && confidenceOf[i] < 0.9995) line("else " + names.of(secondOf[i]), "hint");
+  if (divided(i) && confidenceOf[i] < 0.9995) line("else " + names.of(secondOf[i]), "hint");
   if (classOf) line("true class " + content.classes.names[classOf[i]], "hint");
   if (rowValues) {
     const d = content.table.names.length, body = make("tbody");
     content.table.names.forEach((name, f) => {
-      body.append(make("tr", {}, make("td", {}, name), make("td", {}, String(Number(rowValues[i * d + f].toPrecision(5))))));
+      body.append(make("tr", {}, make("td", {}, name), make("td", {}, exact(rowValues[i * d + f]))));
     });
     parts.push(make("table", {}, body));
+    if (d < content.table.of) line(`the ${d} of ${content.table.of} features that tell most`, "hint");
   }
   return parts;
 }

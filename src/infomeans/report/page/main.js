@@ -5,16 +5,24 @@ watchMap();
 drawCards();
 drawDoubtful();
 charts.set("plot", drawMap);
-if (history.length) {
+if (records.length) {
   chart("chart-loss", epochChart("loss", [["loss", "loss"], ["reconstruction", "reconstruction", "dash"], ["clustering", "clustering", "dot"]], false));
   chart("chart-information", epochChart("nats", [["mi", "I(X;K)"], ["h_k", "H(K)", "dash"], ["h_k_x", "H(K|X)", "dot"]], false));
   chart("chart-change", epochChart("change of the targets", [["delta_q", "mean squared change"]], true));
 }
-if (content.confusion) chart("chart-confusion", confusionChart);
+const fields = ["loss", "reconstruction", "clustering", "mi", "h_k", "h_k_x", "delta_q", "empty", "seconds"];
+figures("epochs", ["phase", "epoch", ...fields], () => records.map((record) => [record.phase, record.epoch + 1,
+  ...fields.map((field) => (record[field] === null ? "" : Number(record[field].toPrecision(4))))]));
+if (content.confusion) {
+  chart("chart-confusion", confusionChart);
+  figures("confusion", ["class", ...content.confusion.clusters], () => content.confusion.counts.map((row, at) => [content.confusion.classes[at], ...row]));
+}
+nameClusters();
 names.listeners.push((regrouped) => {
   drawLegend();
   drawMapSoon();
   drawDoubtful();
+  nameClusters();
   if (regrouped) drawCards();
   if (content.confusion && charts.has("chart-confusion")) confusionChart(byId("chart-confusion"));
 });

@@ -5,9 +5,9 @@ const hasWebgl = !!document.createElement("canvas").getContext("webgl");
 const filter = { hidden: new Set(), low: 0, high: 1, class: "" };
 let shown = [], kept = null, waiting = 0;
 
-function passes(i) {
+function passes(i, root) {
   const sure = confidenceOf[i];
-  if (filter.hidden.has(names.root(clusterOf[i]))) return false;
+  if (filter.hidden.has(root)) return false;
   if (sure < filter.low - 0.005 || sure > filter.high + 0.005) return false;
   if (filter.class === "wrong") return content.matched[clusterOf[i]] !== classOf[i];
   return filter.class === "" || classOf[i] === Number(filter.class);
@@ -18,22 +18,29 @@ function mapTraces() {
   const rootOf = Array.from({ length: k }, (_, cluster) => names.root(cluster));
   shown = [];
   for (let i = 0; i < n; i++) {
-    if (!passes(i)) continue;
+    const root = rootOf[clusterOf[i]];
+    if (!passes(i, root)) continue;
     shown.push(i);
-    places.get(rootOf[clusterOf[i]]).push(i);
+    places.get(root).push(i);
   }
   const step = hasWebgl ? 1 : Math.max(1, Math.ceil(shown.length / MOST_WITHOUT_WEBGL));
-  const size = n > 20000 ? 3 : n > 3000 ? 5 : 8;
   return roots.map((root) => {
     const all = places.get(root), mine = step === 1 ? all : all.filter((_, j) => j % step === 0);
     return {
       type: hasWebgl ? "scattergl" : "scatter", mode: "markers", name: names.of(root), customdata: mine,
       x: Float32Array.from(mine, (i) => X[i]), y: Float32Array.from(mine, (i) => Y[i]),
-      marker: { color: colourOf(root), symbol: symbolOf(root), size, opacity: n > 20000 ? 0.6 : 0.8, line: { width: 0 } },
+      marker: {
+        color: colourOf(root), symbol: symbolOf(root), size: markerSize(), opacity: n > 20000 ? 0.7 : 0.85,
+        line: { width: isDark() && n <= 20000 ? 0.5 : 0, color: colour("soft") },
+      },
       hoverinfo: "none",
     };
   });
 }
+
+// The nearer one looks, the larger the signs, until their shapes can be told.
+let nearness = 1;
+const markerSize = () => Math.min(10, (n > 20000 ? 3 : n > 3000 ? 5 : 8) * Math.sqrt(nearness));
 
 const middle = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 const centres = content.clusters.map((_, cluster) => {
@@ -42,11 +49,17 @@ const centres = content.clusters.map((_, cluster) => {
   return xs.length ? [middle(xs), middle(ys)] : null;
 });
 
+// A group's label stands at the largest of its clusters.
+function centreOf(root) {
+  const largest = names.members(root).reduce((a, b) => (content.clusters[b].size > content.clusters[a].size ? b : a));
+  return centres[largest];
+}
+
 function mapLayout() {
   const few = names.roots().length <= 30;
   const bare = { showgrid: false, zeroline: false, showticklabels: false, ticks: "", title: "", showline: false };
-  const annotations = names.roots().filter((root) => few && centres[root] && !filter.hidden.has(root)).map((root) => ({
-    x: centres[root][0], y: centres[root][1], text: escapeText(names.given[root] || String(root)), showarrow: false,
+  const annotations = names.roots().filter((root) => few && centreOf(root) && !filter.hidden.has(root)).map((root) => ({
+    x: centreOf(root)[0], y: centreOf(root)[1], text: escapeText(names.given[root] || String(root)), showarrow: false,
     font: { size: 13, color: colour("ink") }, bgcolor: colour("paper"), bordercolor: colourOf(root),
     borderwidth: 2, borderpad: 2, opacity: 0.9, captureevents: false,
   }));
@@ -54,11 +67,9 @@ function mapLayout() {
     showlegend: false, dragmode: "pan", hovermode: "closest", hoverdistance: 12, annotations,
     margin: { l: 8, r: 8, t: 8, b: 8 }, uirevision: "map",
     shapes: kept === null ? [] : [ring(kept)],
-    xaxis: bare, yaxis: bare,
+    xaxis: bare, yaxis: { ...bare, scaleanchor: "x" },
   });
 }
-
-const escapeText = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 
 function ring(i) {
   return {
@@ -70,8 +81,7 @@ function ring(i) {
 function drawMap() {
   waiting = 0;
   Plotly.react(plot, mapTraces(), mapLayout(), {
-    responsive: true, scrollZoom: true, displaylogo: false, doubleClick: "reset",
-    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "toImage"],
+    responsive: true, scrollZoom: true, displaylogo: false, displayModeBar: false, doubleClick: "reset",
   });
   byId("shown").textContent = `${grouped(shown.length)} of ${grouped(n)}`;
 }
@@ -84,7 +94,12 @@ function drawMapSoon() {
 function keep(i) {
   kept = i;
   byId("chosen").replaceChildren(make("h3", {}, "Sample"), make("div", { className: "details" }, ...details(i, 144)));
-  Plotly.relayout(plot, { shapes: [ring(i)] });
+  const { xaxis, yaxis } = plot._fullLayout;
+  const inside = (axis, value) => value > axis.range[0] && value < axis.range[1];
+  const around = (axis, value) => axis.range.map((end) => end - (axis.range[0] + axis.range[1]) / 2 + value);
+  const view = inside(xaxis, X[i]) && inside(yaxis, Y[i]) ? {}
+    : { "xaxis.range": around(xaxis, X[i]), "yaxis.range": around(yaxis, Y[i]) };
+  Plotly.relayout(plot, { shapes: [ring(i)], ...view });
 }
 
 function showTip(i, event) {
@@ -98,6 +113,13 @@ function showTip(i, event) {
 
 function watchMap() {
   plot.on("plotly_hover", ({ points: [point], event }) => showTip(point.customdata, event));
+  const whole = plot._fullLayout.xaxis.range[1] - plot._fullLayout.xaxis.range[0];
+  plot.on("plotly_relayout", () => {
+    const [from, to] = plot._fullLayout.xaxis.range, now = Math.max(1, whole / (to - from));
+    if (Math.abs(Math.log(now / nearness)) < 0.3) return;
+    nearness = now;
+    Plotly.restyle(plot, { "marker.size": markerSize() });
+  });
   plot.on("plotly_unhover", () => { tip.hidden = true; });
   plot.on("plotly_click", ({ points: [point] }) => { tip.hidden = true; keep(point.customdata); });
 }
@@ -108,14 +130,21 @@ function scale(axis, factor, shift) {
   const centre = (from + to) / 2 + shift * (to - from);
   return [centre - half, centre + half];
 }
+function zoom(factor, dx = 0, dy = 0) {
+  Plotly.relayout(plot, { "xaxis.range": scale("xaxis", factor, dx), "yaxis.range": scale("yaxis", factor, dy) });
+}
+const wholeMap = () => Plotly.relayout(plot, { "xaxis.autorange": true, "yaxis.autorange": true });
+byId("nearer").addEventListener("click", () => zoom(0.7));
+byId("farther").addEventListener("click", () => zoom(1.4));
+byId("whole").addEventListener("click", wholeMap);
 plot.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const moves = { ArrowLeft: [1, -0.1, 0], ArrowRight: [1, 0.1, 0], ArrowUp: [1, 0, 0.1], ArrowDown: [1, 0, -0.1],
     "+": [0.8, 0, 0], "=": [0.8, 0, 0], "-": [1.25, 0, 0] };
   if (event.key in moves) {
-    const [factor, dx, dy] = moves[event.key];
-    Plotly.relayout(plot, { "xaxis.range": scale("xaxis", factor, dx), "yaxis.range": scale("yaxis", factor, dy) });
+    zoom(...moves[event.key]);
   } else if (event.key === "0") {
-    Plotly.relayout(plot, { "xaxis.autorange": true, "yaxis.autorange": true });
+    wholeMap();
   } else if ((event.key === "n" || event.key === "p") && shown.length) {
     const at = kept === null ? -1 : shown.indexOf(kept), step = event.key === "n" ? 1 : -1;
     keep(shown[(at + step + shown.length + (at < 0 && step < 0 ? 1 : 0)) % shown.length]);
@@ -138,7 +167,18 @@ function drawLegend() {
   }));
 }
 
+function showAll() {
+  filter.hidden.clear();
+  Object.assign(filter, { low: 0, high: 1, class: "" });
+  byId("low").value = 0;
+  byId("high").value = 1;
+  byId("low-out").textContent = "0.00";
+  byId("high-out").textContent = "1.00";
+  if (classOf) byId("class").value = "";
+}
+
 function showOnly(root) {
+  showAll();
   names.roots().forEach((other) => (other === root ? filter.hidden.delete(other) : filter.hidden.add(other)));
   drawLegend();
   drawMap();

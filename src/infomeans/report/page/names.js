@@ -4,10 +4,23 @@ const names = {
   groups: [],
   listeners: [],
 
+  // What was kept counts as long as the page still says what it said then.
   load() {
-    const kept = remember.get("names:" + content.run) || content.names;
+    const kept = this.kept() || content.names;
     this.given = { ...kept.names };
     this.groups = kept.merge.map((group) => [...group]);
+  },
+  kept() {
+    try {
+      const { page, names: given, merge } = JSON.parse(remember.get("names:" + content.run));
+      const clusters = [...Object.keys(given), ...merge.flat()].map(Number);
+      const sound = clusters.every((cluster) => Number.isInteger(cluster) && cluster >= 0 && cluster < k)
+        && Object.values(given).every((name) => typeof name === "string")
+        && new Set(merge.flat()).size === merge.flat().length;
+      return sound && page === JSON.stringify(content.names) ? { names: given, merge } : null;
+    } catch (error) {
+      return null;
+    }
   },
   root(cluster) {
     const group = this.groups.find((members) => members.includes(cluster));
@@ -31,7 +44,8 @@ const names = {
   },
   merge(a, b) {
     const joined = [...new Set([...this.members(a), ...this.members(b)])].sort((x, y) => x - y);
-    const name = this.given[this.root(a)] || this.given[this.root(b)];
+    const both = [this.given[this.root(a)], this.given[this.root(b)]].filter(Boolean);
+    const name = [...new Set(both)].join(" + ").slice(0, 80);
     this.groups = this.groups.filter((group) => !group.some((member) => joined.includes(member)));
     this.groups.push(joined);
     joined.forEach((member) => delete this.given[member]);
@@ -56,10 +70,11 @@ const names = {
     return { format: 1, run: content.run, names: this.given, merge: this.groups };
   },
   changed(regrouped) {
-    remember.set("names:" + content.run, this.plain());
+    remember.set("names:" + content.run, JSON.stringify({ page: JSON.stringify(content.names), ...this.plain() }));
     this.listeners.forEach((listener) => listener(regrouped));
   },
 };
+const k = content.clusters.length;
 names.load();
 
 const colourOf = (cluster) => content.looks[cluster][0];
