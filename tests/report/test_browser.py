@@ -119,13 +119,20 @@ def pixel_of(page, sample):
 LONELY = """() => {
     const far = (i, j) => i === j ? Infinity : Math.hypot(X[i] - X[j], Y[i] - Y[j]);
     const room = [...X].map((_, i) => Math.min(...[...X].map((_, j) => far(i, j))));
-    return room.indexOf(Math.max(...room));
+    const most = Math.max(...room);
+    return [room.indexOf(most), most];
 }"""
 
 
 def test_pointing_shows_a_sample_and_clicking_keeps_it(page):
     page.evaluate("byId('map').scrollIntoView({behavior: 'instant'})")
-    lonely = page.evaluate(LONELY)
+    lonely, room = page.evaluate(LONELY)
+    page.evaluate(
+        """([i, room]) => Plotly.relayout(plot, {
+            'xaxis.range': [X[i] - 4 * room, X[i] + 4 * room],
+            'yaxis.range': [Y[i] - 4 * room, Y[i] + 4 * room], annotations: []})""",
+        [lonely, room],
+    )
     x, y = pixel_of(page, lonely)
     page.mouse.move(x - 30, y)
     page.mouse.move(x, y, steps=5)

@@ -42,11 +42,12 @@ function mapTraces() {
 let nearness = 1;
 const markerSize = () => Math.min(10, (n > 20000 ? 3 : n > 3000 ? 5 : 8) * Math.sqrt(nearness));
 
-const middle = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+const quantile = (values, share) => values.sort((a, b) => a - b)[Math.floor(share * (values.length - 1))];
+// Where a cluster's label stands: above most of its points, so as not to hide them.
 const centres = content.clusters.map((_, cluster) => {
   const xs = [], ys = [];
   for (let i = 0; i < n; i++) if (clusterOf[i] === cluster) { xs.push(X[i]); ys.push(Y[i]); }
-  return xs.length ? [middle(xs), middle(ys)] : null;
+  return xs.length ? [quantile(xs, 0.5), quantile(ys, 0.9)] : null;
 });
 
 // A group's label stands at the largest of its clusters.
@@ -59,7 +60,7 @@ function mapLayout() {
   const few = names.roots().length <= 30;
   const bare = { showgrid: false, zeroline: false, showticklabels: false, ticks: "", title: "", showline: false };
   const annotations = names.roots().filter((root) => few && centreOf(root) && !filter.hidden.has(root)).map((root) => ({
-    x: centreOf(root)[0], y: centreOf(root)[1], text: escapeText(names.given[root] || String(root)), showarrow: false,
+    x: centreOf(root)[0], y: centreOf(root)[1], text: escapeText(names.given[root] || String(root)), showarrow: false, yanchor: "bottom", yshift: 6,
     font: { size: 13, color: colour("ink") }, bgcolor: colour("paper"), bordercolor: colourOf(root),
     borderwidth: 2, borderpad: 2, opacity: 0.9, captureevents: false,
   }));
