@@ -1,4 +1,6 @@
+import sys
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -58,6 +60,22 @@ def test_unknown_projections_are_refused():
 def test_umap_is_asked_for_by_name(blobs):
     with pytest.raises(InputError, match="pip install umap-learn"):
         draw_map(*blobs, "umap")
+
+
+def test_umap_is_used_where_it_is_installed(blobs, monkeypatch):
+    asked = {}
+
+    class UMAP:
+        def __init__(self, **options):
+            asked.update(options)
+
+        def fit_transform(self, z):
+            return z[:, :2]
+
+    monkeypatch.setattr(projection, "find_spec", lambda name: name == "umap")
+    monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=UMAP))
+    assert draw_map(*blobs).name == "UMAP"
+    assert asked["random_state"] == 0
 
 
 def test_many_dimensions_are_reduced_first(blobs):

@@ -41,6 +41,7 @@ def render(
     return environment.from_string(_part(template)).render(
         css="\n".join(map(_part, css)),
         theme_js=_part("theme.js"),
+        start_js=_part("start.js"),
         js="\n".join(map(_part, ("common.js", *js))),
         plotly=plotly(),
         content=as_json(content),
