@@ -55,8 +55,8 @@ def main() -> None:
             "machine": before,
         }
     print(
-        f"{row['n']:,} samples: {row['megabytes']:.1f} MB in {row['write_seconds']:.0f} s, overview "
-        f"after {row['overview_seconds']:.1f} s, map after {row['map_seconds']:.1f} s, "
+        f"{row['n']:,} samples: {row['megabytes']:.1f} MB in {row['write_seconds']:.0f} s, "
+        f"overview after {row['overview_seconds']:.1f} s, map after {row['map_seconds']:.1f} s, "
         f"frames of {row['frame_ms']:.0f} ms"
     )
     append("report_page.jsonl", row)
