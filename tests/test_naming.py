@@ -54,6 +54,12 @@ def test_an_empty_file_takes_everything_back(run, write):
     assert (run.path / "labels.csv").read_bytes() != before
     run.rename(run.read_names(write({})))
     assert (run.path / "labels.csv").read_bytes() == before
+    assert not (run.path / "names.json").exists()
+
+
+def test_names_of_merged_clusters_are_put_together(run, write):
+    names = run.read_names(write({"names": {"3": "b", "0": "a", "1": "a"}, "merge": [[0, 1, 3]]}))
+    assert names.names == {0: "a + b"}
 
 
 def test_names_are_applied_to_what_the_model_found_not_on_top_of_each_other(run, write):

@@ -82,6 +82,10 @@ class Names:
         """What a cluster is called: its name, or its number."""
         return self.names.get(cluster, str(cluster))
 
+    def named(self, cluster: int) -> str:
+        """A cluster's number, after its name if it has one."""
+        return f"{self.names[cluster]} ({cluster})" if cluster in self.names else str(cluster)
+
     @classmethod
     def _from_json(cls, plain: Any) -> Names:
         for name, value in plain.items():
@@ -96,8 +100,10 @@ class Names:
         }
         names: dict[int, str] = {}
         for cluster in sorted(c for c, name in given.items() if name):
-            # Any member may carry the name; that of the smallest counts.
-            names.setdefault(smallest.get(cluster, cluster), given[cluster])
+            # Any member may carry the name; different ones are put together.
+            root, name = smallest.get(cluster, cluster), given[cluster]
+            kept = names.setdefault(root, name)
+            names[root] = kept if name in kept.split(" + ") else f"{kept} + {name}"
         return cls(names, tuple(groups), plain.get("run", ""))
 
     def _check(self, path: Path, n_clusters: int) -> None:

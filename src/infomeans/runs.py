@@ -244,7 +244,10 @@ class Run:
         for file in (_LABELS, _PARQUET):
             if (self.path / file).exists():
                 labels.write(self.path / file)
-        write_atomic(self.path / _NAMES, _dumps(names.to_json()))
+        if names:
+            write_atomic(self.path / _NAMES, _dumps(names.to_json()))
+        else:
+            (self.path / _NAMES).unlink(missing_ok=True)
         return labels
 
     def write_history(self, records: Iterable[Mapping[str, Any]]) -> None:

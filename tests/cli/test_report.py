@@ -28,6 +28,13 @@ def test_a_report_goes_where_it_is_sent(infomeans, own, tmp_path):
     infomeans("report", own, "--out", tmp_path / "page.html", "--overwrite")
 
 
+def test_what_a_report_has_to_do_without_is_said(infomeans, own):
+    config = json.loads((own / "config.json").read_text())
+    config["arguments"]["source"] = str(own / "gone")
+    (own / "config.json").write_text(json.dumps(config))
+    assert "cannot be read as it was" in infomeans("report", own).stderr
+
+
 def test_a_report_opens_in_the_browser(infomeans, own, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
@@ -49,7 +56,10 @@ def test_clusters_are_named_and_merged_in_the_labels(infomeans, own, tmp_path):
     assert "1 named, 1 merged away: 2 clusters" in said
     assert set(Run(own).labels.names) == {"0", "top & <b>"}
     assert "top & <b>" in infomeans("show", own).output
-    assert "accuracy" in infomeans("evaluate", own, "--labels", "folder").output
+    judged = infomeans("evaluate", own, "--labels", "folder").output
+    assert "of 2 clusters, after merging" in judged
+    assert "top & <b> (1)" in judged
+    assert "scores before merging" in infomeans("show", own).output
     infomeans("report", own)
 
 

@@ -11,7 +11,7 @@ import pytest
 from infomeans import data
 from infomeans.jobs import Request, cluster
 from infomeans.report import write_report
-from infomeans.report.compare import write_comparison
+from infomeans.report.compare import comparison
 from infomeans.runs import Run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -138,6 +138,8 @@ def test_pointing_shows_a_sample_and_clicking_keeps_it(page):
     page.mouse.move(x, y, steps=5)
     page.wait_for_function(f"!tip.hidden && tip.querySelector('.id').innerText === '{lonely}'")
     assert page.locator("#tip .thumb").count() == 1
+    page.mouse.move(2, 2)
+    page.wait_for_selector("#tip", state="hidden")
     page.mouse.click(x, y)
     page.wait_for_selector("#chosen .id")
     assert page.inner_text("#chosen .id") == str(lonely)
@@ -185,6 +187,7 @@ def test_wheel_and_drag_zoom_and_move(page):
     page.mouse.move(*centre)
     page.mouse.wheel(0, -400)
     page.wait_for_function(f"{span} < {0.95 * before}")
+    page.wait_for_timeout(600)
     left = page.evaluate("plot._fullLayout.xaxis.range[0]")
     page.mouse.down()
     page.mouse.move(centre[0] + 80, centre[1], steps=5)
@@ -279,6 +282,22 @@ def test_names_reach_every_card(page):
     page.keyboard.press("Tab")
     assert "dogs" in page.inner_text("#cluster-0 select.merge")
     assert "dogs (2)" in page.inner_text("#per-cluster")
+
+
+def test_everything_is_there_in_print(page):
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_selector("#chart-confusion .main-svg")
+    blank = "all => all.filter(e => !e.style.backgroundImage).length"
+    page.wait_for_function("document.readyState === 'complete'")
+    assert page.eval_on_selector_all("button.thumb", blank) == 0
+
+
+def test_clusters_of_the_same_name_are_told_apart(page):
+    for card in ("#cluster-0", "#cluster-1"):
+        page.fill(f"{card} header input", "rows")
+        page.keyboard.press("Tab")
+    assert "rows (0)" in page.inner_text("#legend")
+    assert "rows (1)" in page.inner_text("#legend")
 
 
 def test_charts_are_there_in_figures(page):
@@ -469,7 +488,8 @@ def test_runs_stand_side_by_side(show, image_run, tmp_path):
     other = Request(request["source"], 5, "kmeans", reading=request["reading"])
     second = cluster(other, data.open(other.source, **other.reading), tmp_path / "<b>other")
     third = Run(shutil.copytree(image_run.path, tmp_path / "same"))
-    path = write_comparison([image_run, second, third], tmp_path / "compare.html")
+    path = tmp_path / "compare.html"
+    path.write_text(comparison([image_run, second, third]), encoding="utf-8")
     page = show(path, wait="#matrix")
     cells = page.eval_on_selector_all(
         "#matrix tbody td[data-share]", "all => all.map(e => +e.innerText)"

@@ -8,7 +8,7 @@ import pytest
 from infomeans import data
 from infomeans.jobs import Request, cluster
 from infomeans.report import report, write_report
-from infomeans.report.compare import write_comparison
+from infomeans.report.compare import comparison
 from infomeans.runs import Run
 
 
@@ -65,7 +65,9 @@ def test_names_that_are_no_text_break_nothing(tmp_path, reported):
     np.save(folder / "x.npy", np.eye(20))
     request = Request(str(folder / "x.npy"), 2, method="kmeans")
     run = reported(request, folder / "run")
-    write_comparison([run, reported(request, folder / "other")], folder / "compare.html")
+    page = comparison([run, reported(request, folder / "other")])
+    assert "xff" in page
+    page.encode()
     assert run.report.exists()
 
 
@@ -113,5 +115,4 @@ def test_runs_on_other_contents_are_compared_with_a_warning(tmp_path):
         np.save(tmp_path / f"{number}.npy", number * np.eye(20))
         request = Request(str(tmp_path / f"{number}.npy"), 2, method="kmeans")
         runs.append(cluster(request, data.open(request.source), tmp_path / f"run{number}"))
-    page = write_comparison(runs, tmp_path / "compare.html").read_text(encoding="utf-8")
-    assert "compare with care" in page
+    assert "compare with care" in comparison(runs)

@@ -19,10 +19,13 @@ def compare(
 
     Example: infomeans compare run-a run-b --out compare.html
     """
-    from infomeans.report.compare import write_comparison
+    from infomeans.files import write_atomic
+    from infomeans.report.compare import comparison
     from infomeans.runs import Run, check_file
 
+    page = comparison([Run(run) for run in runs])
     check_file(out, overwrite=overwrite)
-    say(f"Comparison: {write_comparison([Run(run) for run in runs], out)}")
+    write_atomic(out, page)
+    say(f"Comparison: {out}")
     if show:
         webbrowser.open(out.absolute().as_uri())

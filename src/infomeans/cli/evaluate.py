@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from infomeans.cli.options import IdColumn, Key
-from infomeans.cli.reporting import console
+from infomeans.cli.reporting import console, say
 from infomeans.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,7 +38,11 @@ def evaluate(
     figures = scores(classes, clusters.clusters)
     for name, title in (("acc", "accuracy"), ("nmi", "NMI"), ("ari", "ARI")):
         console.print(f"{title:<9} {figures[name]:.4f}", highlight=False)
-    found = confusion(classes, clusters.clusters)
+    names = made.names
+    if names.merge:
+        say(f"of {len(set(clusters.clusters.tolist()))} clusters, after merging")
+    labels_ = [names.named(cluster) for cluster in clusters.clusters.tolist()]
+    found = confusion(classes, labels_)
     fits = max(found.counts.shape) <= WIDEST
     console.print(_table(found) if fits else _mistakes(found))
 

@@ -42,7 +42,7 @@ def report(
 
     kind = check_kind(projection)
     with errors.status("Writing the report"):
-        path = write_report(made, out, projection=kind)
+        path = write_report(made, out, projection=kind, tell=warn)
     say(f"Report: {path}")
     if show:
         webbrowser.open(path.absolute().as_uri())

@@ -63,7 +63,8 @@ def _facts(run: "Run") -> dict[str, str]:
         facts["time"] = f"{metrics['seconds']:.0f} s"
         facts["I(X;K)"] = f"{metrics['mi']:.3f} nats, H(K) {metrics['h_k']:.3f}"
         facts["confidence"] = f"{metrics['confidence']:.3f} in the mean"
-        for title, scores in (("scores", metrics), ("start's scores", metrics.get("start", {}))):
+        found = "scores before merging" if run.names.merge else "scores"
+        for title, scores in ((found, metrics), ("start's scores", metrics.get("start", {}))):
             if "acc" in scores:
                 facts[title] = (
                     f"accuracy {scores['acc']:.4f}, NMI {scores['nmi']:.4f}, "
@@ -83,17 +84,17 @@ def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
     labels, names = run.labels, run.names
     largest, total = max(sizes.values()), len(labels.ids)
     table = Table()
-    table.add_column("cluster", justify="right")
-    table.add_column("samples", justify="right")
-    table.add_column("share", justify="right")
+    table.add_column("cluster", justify="right", no_wrap=True, overflow="ellipsis", max_width=24)
+    table.add_column("samples", justify="right", min_width=len("samples"))
+    table.add_column("share", justify="right", min_width=len("share"))
     table.add_column("", min_width=BAR)
-    table.add_column("confidence", justify="right")
+    table.add_column("confidence", justify="right", min_width=len("confidence"))
     table.add_column("example", overflow="ellipsis", no_wrap=True)
     for cluster, size in sorted(sizes.items(), key=lambda item: -item[1]):
         members = (labels.clusters == cluster).nonzero()[0]
         best = members[labels.confidences[members].argmax()] if size else None
         table.add_row(
-            escape(_named(names.names.get(cluster), cluster)),
+            escape(names.named(cluster)),
             f"{size:,}",
             f"{size / total:.1%}",
             "━" * max(round(BAR * size / largest), int(size > 0)),
@@ -101,7 +102,3 @@ def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
             "" if best is None else escape(labels.ids[best]),
         )
     return table
-
-
-def _named(name: str | None, cluster: int) -> str:
-    return f"{name} ({cluster})" if name else str(cluster)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,19 @@ from sklearn.metrics.cluster import contingency_matrix
 from infomeans._typing import IntArray
 from infomeans.data.files import printable
 from infomeans.errors import InputError, few
-from infomeans.files import write_atomic
 from infomeans.metrics import ari
 from infomeans.plots.palette import COLOURS, look
 from infomeans.report.pages import render
 from infomeans.runs import Labels, Run
 
 
-def write_comparison(runs: Sequence[Run], out: Path) -> Path:
-    """Write a page that compares runs: their figures, and how far their clusters agree.
+def comparison(runs: Sequence[Run]) -> str:
+    """A page that compares runs: their figures, and how far their clusters agree.
 
     Parameters
     ----------
     runs : sequence of Run
         Two or more, complete, on the same samples.
-    out : Path
     """
     if len(runs) < 2:
         raise InputError("A comparison needs two runs or more.")
@@ -40,33 +37,29 @@ def write_comparison(runs: Sequence[Run], out: Path) -> Path:
     titles = _titles(runs)
     agreement = [[ari(a, b) for b in clusters] for a in clusters]
     names = [_names(one) for one in labels]
-    write_atomic(
-        out,
-        render(
-            "compare.html",
-            css=("base.css",),
-            js=("compare.js",),
-            content={
-                "titles": titles,
-                "agreement": agreement,
-                "names": names,
-                "flows": [
-                    {"from": a, "to": b, "cells": _flow(clusters[a], clusters[b])}
-                    for a, b in combinations(range(len(runs)), 2)
-                ],
-                "looks": [look(cluster)[0] for cluster in range(max(map(_most, clusters)) + 1)],
-                "palette": COLOURS,
-            },
-            title=f"{len(runs)} runs on {len(clusters[0]):,} samples",
-            sentence=_sentence(titles, agreement),
-            rows=[_row(title, run) for title, run in zip(titles, runs, strict=True)],
-            columns=list(_figures(runs[0])),
-            matrix=agreement,
-            titles=titles,
-            notes=_notes(runs, titles),
-        ),
+    return render(
+        "compare.html",
+        css=("base.css",),
+        js=("compare.js",),
+        content={
+            "titles": titles,
+            "agreement": agreement,
+            "names": names,
+            "flows": [
+                {"from": a, "to": b, "cells": _flow(clusters[a], clusters[b])}
+                for a, b in combinations(range(len(runs)), 2)
+            ],
+            "looks": [look(cluster)[0] for cluster in range(max(map(_most, clusters)) + 1)],
+            "palette": COLOURS,
+        },
+        title=f"{len(runs)} runs on {len(clusters[0]):,} samples",
+        sentence=_sentence(titles, agreement),
+        rows=[_row(title, run) for title, run in zip(titles, runs, strict=True)],
+        columns=list(_figures(runs[0])),
+        matrix=agreement,
+        titles=titles,
+        notes=_notes(runs, titles),
     )
-    return out
 
 
 def _aligned(runs: Sequence[Run], labels: Sequence[Labels]) -> list[IntArray]:

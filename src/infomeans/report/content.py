@@ -24,7 +24,9 @@ from infomeans.runs import Run, entropies
 TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
 FEATURES = 6
 COLLAPSED = 0.95
-NO_DOUBT = 1e-6
+NO_DOUBT = 0.1
+"""An entropy, in nats, of a sample that is 98% sure."""
+
 HUGE = 1e30
 """Larger numbers are cut off, lest their squares be none."""
 
@@ -314,11 +316,11 @@ def against_classes(found: Findings) -> dict[str, Any] | None:
     sizes, totals = table.counts.sum(axis=0), table.counts.sum(axis=1)
     rows = []
     for column, cluster in enumerate(table.clusters.tolist()):
-        if column >= len(table.classes):
+        right = int(table.counts[column, column]) if column < len(table.classes) else 0
+        if not right:
             rows.append({"cluster": cluster, "class": None})
             continue
         inside, wanted = found.clusters == cluster, found.classes == table.classes[column]
-        right = int(table.counts[column, column])
         rows.append(
             {
                 "cluster": cluster,

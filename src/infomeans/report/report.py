@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ def write_report(
     *,
     samples: Samples | None = None,
     projection: Kind = "auto",
+    tell: Callable[[str], None] | None = None,
 ) -> Path:
     """Write the report of a complete run, and say where.
 
@@ -52,6 +54,8 @@ def write_report(
         Those of the run; by default they are read again. A report can do without.
     projection : {"auto", "lda", "pca", "umap"}
         How the map is drawn.
+    tell : callable, optional
+        Told what the page has to do without.
     """
     if not run.complete:
         folder = shlex.quote(str(run.path))
@@ -61,6 +65,8 @@ def write_report(
     notes: list[str] = []
     if samples is None:
         samples = _samples(run, notes)
+        if tell and notes:
+            tell(notes[0])
     path = out or run.report
     write_atomic(path, _Page(Findings(run, samples), notes, projection).render())
     return path
@@ -75,7 +81,7 @@ def _samples(run: Run, notes: list[str]) -> Samples | None:
         try:
             samples = open_input(request["source"], **options)
         except (InputError, OSError) as error:
-            notes.append(printable(f"The input cannot be read as it was: {error}"))
+            notes[:] = [printable(f"The input cannot be read as it was: {error}")]
             continue
         if samples.fingerprint != run.config["data"]["fingerprint"]:
             notes.append("The input has changed since, so that its samples are not shown.")
@@ -164,6 +170,13 @@ class _Page:
             notes.append(
                 f"Map and pictures show {len(self.shown):,} of the {n:,} samples; all figures are "
                 f"of all."
+            )
+        names = self.found.run.names
+        if names.merge:
+            left = len(set(names.merged(self.found.k).tolist()))
+            notes.append(
+                f"Clusters have been merged: {left} are left. The figures in the overview and "
+                f"against labels are of the {self.found.k} that the model found."
             )
         if self.labels and said_acc is not None and said_acc != self.labels["scores"]["acc"]:
             notes.append("The classes have changed since the run was made; they are shown as now.")
@@ -290,12 +303,18 @@ def _baselines(rows: list[dict[str, Any]]) -> dict[str, Any]:
             {
                 "method": row["method"],
                 "own": row["own"],
-                "cells": ["-" if row.get(c) is None else f"{row[c]:.3f}" for c in columns],
+                "cells": [_cell(name, row.get(name)) for name in columns],
             }
             for row in rows
         ],
         "baseline_note": note if "agreement" in columns else "",
     }
+
+
+def _cell(name: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if name == "seconds" else f"{value:.3f}"
 
 
 def _finite(record: dict[str, Any]) -> dict[str, Any]:

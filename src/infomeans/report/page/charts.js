@@ -49,9 +49,9 @@ function confusionChart(place) {
   const share = counts.map((row) => { const total = row.reduce((a, b) => a + b, 0) || 1; return row.map((v) => v / total); });
   const few = classes.length <= 15 && clusters.length <= 15 && place.clientWidth > 500;
   // The number keeps names apart that are the same.
-  const columns = clusters.map((c) => (names.given[c] ? `${escapeText(names.given[c])} (${c})` : String(c)));
+  const columns = clusters.map((c) => (names.given[c] ? `${escapeText(shortened(names.given[c], 16))} (${c})` : String(c)));
   Plotly.react(place, [{
-    type: "heatmap", z: share, customdata: counts, x: columns, y: classes.map(escapeText), zmin: 0, zmax: 1, xgap: 1, ygap: 1,
+    type: "heatmap", z: share, customdata: counts, x: columns, y: classes.map((name) => escapeText(shortened(name))), zmin: 0, zmax: 1, xgap: 1, ygap: 1,
     colorscale: isDark() ? [[0, "#1b212b"], [0.02, "#22384f"], [1, "#7db8f5"]] : [[0, "#ffffff"], [0.02, "#e3eef9"], [1, "#0b5cad"]],
     text: few ? counts.map((row) => row.map((v) => (v ? grouped(v) : ""))) : undefined, texttemplate: few ? "%{text}" : undefined,
     hovertemplate: "class %{y}, cluster %{x}: %{customdata} samples, %{z:.1%} of the class<extra></extra>",
@@ -59,7 +59,7 @@ function confusionChart(place) {
   }], baseLayout({
     height: Math.min(900, Math.max(360, 120 + 26 * classes.length)),
     xaxis: { title: { text: "cluster" }, type: "category", showgrid: false },
-    yaxis: { title: { text: "class" }, type: "category", autorange: "reversed", showgrid: false },
+    yaxis: { title: { text: "class", standoff: 12 }, type: "category", autorange: "reversed", showgrid: false },
   }), plainConfig);
 }
 

@@ -16,6 +16,7 @@ function make(tag, properties = {}, ...children) {
 
 const percent = (share) => (100 * share).toFixed(share < 0.0995 ? 1 : 0) + "%";
 const escapeText = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
+const shortened = (text, most = 24) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 const exact = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6))));
 const grouped = (number) => Number(number).toLocaleString("en-US");
 
@@ -42,18 +43,22 @@ function baseLayout(extra) {
   };
 }
 
-// Charts are drawn when they come into view, and again when the theme changes.
+// Charts are drawn when they come into view or are printed, and again when the theme changes.
 const charts = new Map();
 function chart(id, draw) {
   const place = byId(id);
   if (!place) return;
-  const watcher = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
+  const show = () => {
     watcher.disconnect();
+    if (charts.has(id)) return;
     charts.set(id, draw);
     draw(place);
+  };
+  const watcher = new IntersectionObserver((entries) => {
+    if (entries.some((entry) => entry.isIntersecting)) show();
   }, { rootMargin: "300px" });
   watcher.observe(place);
+  addEventListener("beforeprint", show);
 }
 const redraw = () => charts.forEach((draw, id) => draw(byId(id)));
 const plainConfig = { responsive: true, displaylogo: false, displayModeBar: false };

@@ -51,6 +51,10 @@ const unseen = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "200px" });
 
+addEventListener("beforeprint", () => document.querySelectorAll("button.thumb").forEach((target) => {
+  paintThumb(target, Number(target.dataset.sample), Number(target.dataset.side));
+}));
+
 // A sample as something to press: its picture, or its id.
 function sampleButton(i, side = 44) {
   const button = make("button", { type: "button", title: idOf(i) });

@@ -62,7 +62,7 @@ function mapLayout() {
   const few = names.roots().length <= 30;
   const bare = { showgrid: false, zeroline: false, showticklabels: false, ticks: "", title: "", showline: false };
   const annotations = names.roots().filter((root) => few && centreOf(root) && !filter.hidden.has(root)).map((root) => ({
-    x: centreOf(root)[0], y: centreOf(root)[1], text: escapeText(names.given[root] || String(root)), showarrow: false, yanchor: "bottom", yshift: 6,
+    x: centreOf(root)[0], y: centreOf(root)[1], text: escapeText(shortened(names.given[root] || String(root))), showarrow: false, yanchor: "bottom", yshift: 6,
     font: { size: 13, color: colour("ink") }, bgcolor: colour("paper"), bordercolor: colourOf(root),
     borderwidth: 2, borderpad: 2, opacity: 0.9, captureevents: false,
   }));
@@ -117,12 +117,16 @@ function showTip(i, event) {
 function watchMap() {
   plot.on("plotly_hover", ({ points: [point], event }) => showTip(point.customdata, event));
   const whole = plot._fullLayout.xaxis.range[1] - plot._fullLayout.xaxis.range[0];
-  plot.on("plotly_relayout", () => {
+  let resting = 0;
+  const rest = () => { clearTimeout(resting); resting = setTimeout(resize, 250); };
+  const resize = () => {
+    if (plot._dragging) { rest(); return; }
     const [from, to] = plot._fullLayout.xaxis.range, now = Math.max(1, whole / (to - from));
     if (Math.abs(Math.log(now / nearness)) < 0.3) return;
     nearness = now;
     Plotly.restyle(plot, { "marker.size": markerSize(), "marker.symbol": names.roots().map(markerSign) });
-  });
+  };
+  plot.on("plotly_relayout", rest);
   plot.on("plotly_unhover", () => { tip.hidden = true; });
   plot.on("plotly_click", ({ points: [point] }) => { tip.hidden = true; keep(point.customdata); });
 }

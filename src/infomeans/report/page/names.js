@@ -34,8 +34,10 @@ const names = {
     return [...Array(k).keys()].filter((cluster) => this.root(cluster) === cluster);
   },
   of(cluster) {
-    const root = this.root(cluster);
-    return this.given[root] || "cluster " + root;
+    const root = this.root(cluster), name = this.given[root];
+    if (!name) return "cluster " + root;
+    const twins = Object.values(this.given).filter((other) => other === name).length > 1;
+    return twins ? `${name} (${root})` : name;
   },
   rename(root, text) {
     const name = text.trim().replace(/\s+/g, " ");
