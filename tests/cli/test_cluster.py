@@ -30,7 +30,7 @@ def labels(path):
 def test_a_run_holds_everything(run, photos):
     assert sorted(path.name for path in run.iterdir()) == [
         "checkpoint.safetensors", "config.json", "embedding.npy", "history.jsonl",
-        "labels.csv", "metrics.json", "model",
+        "labels.csv", "metrics.json", "model", "posteriors.npy", "report.html",
     ]  # fmt: skip
     rows = labels(run / "labels.csv")
     assert [row["id"] for row in rows] == sorted(
