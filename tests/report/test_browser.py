@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
@@ -500,13 +499,3 @@ def test_runs_stand_side_by_side(show, image_run, tmp_path):
     page.wait_for_selector("#sankey .sankey-link")
     page.select_option("#to", label="same")
     page.wait_for_function("document.querySelectorAll('#sankey .sankey-link').length === 3")
-
-
-def test_the_scripts_are_sound():
-    if not shutil.which("node"):
-        pytest.skip("node is not installed")
-    from importlib.resources import files
-
-    for script in (files("infomeans.report") / "page").iterdir():
-        if script.name.endswith(".js"):
-            subprocess.run(["node", "--check", str(script)], check=True)

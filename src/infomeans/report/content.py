@@ -30,8 +30,8 @@ NO_DOUBT = 0.1
 HUGE = 1e30
 """Larger numbers are cut off, lest their squares be none."""
 
-UNSURE = 0.7
-"""A mean confidence below this, or so many samples in a hundred below one half, is a warning."""
+UNSURE, MANY_UNSURE = 0.7, 0.3
+"""A mean confidence below the one, or a share of samples under one half above the other."""
 
 MOVING = 1e-3
 """A mean squared change of the targets in the last epoch above this: training was not done."""
@@ -163,7 +163,7 @@ def warnings(found: Findings) -> list[str]:
             f"outliers rather than a group."
         )
     unsure = float((found.confidences < 0.5).mean())
-    if found.confidences.mean() < UNSURE or unsure > 1 - UNSURE:
+    if found.confidences.mean() < UNSURE or unsure > MANY_UNSURE:
         said.append(
             f"The mean confidence is {found.confidences.mean():.2f}, and {unsure:.0%} of the "
             f"samples have less than 0.5: these clusters are not told apart well."

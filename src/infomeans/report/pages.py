@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from numpy.typing import NDArray
 
 import infomeans
@@ -37,8 +37,10 @@ def render(
     **values
         What the template reads; text is escaped.
     """
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.from_string(_part(template)).render(
+    environment = Environment(
+        loader=FunctionLoader(_part), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    return environment.get_template(template).render(
         css="\n".join(map(_part, css)),
         theme_js=_part("theme.js"),
         start_js=_part("start.js"),
