@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from infomeans.graph import agglomerate, neighbor_graph
-from infomeans.graph.agglomeration import _Forest
+from infomeans.graph import agglomerate, neighbor_graph, usual_neighbors
+from infomeans.graph.agglomeration import _Forest, _moved
 from infomeans.metrics import accuracy
 
 
@@ -70,10 +70,34 @@ def test_a_smaller_share_lets_small_clusters_live():
     assert sorted(np.bincount(small)) == [8, 500]
 
 
+@pytest.mark.parametrize(
+    ("n", "n_clusters", "neighbors"),
+    [(40, 10, 8), (7200, 100, 8), (1797, 10, 13), (70_000, 10, 20)],
+)
+def test_neighbours_by_default_are_the_root_of_the_mean_size_within_limits(
+    n, n_clusters, neighbors
+):
+    assert usual_neighbors(n, n_clusters) == neighbors
+
+
+def test_a_sample_among_strangers_moves_to_them(blobs):
+    X, classes = blobs
+    mistaken = classes.copy()
+    mistaken[:3] = (classes[:3] + 1) % 4
+    graph = neighbor_graph(X, 10)
+    nearest = graph.data[graph.indptr[:-1]]
+    np.testing.assert_array_equal(_moved(graph + graph.T, nearest, mistaken, 4), classes)
+
+
 def test_largest_cluster_comes_first(blobs):
     X, classes = blobs
     sizes = np.bincount(agglomerate(X[classes != 0][:130], 3))
     assert (np.diff(sizes) <= 0).all()
+
+
+def test_a_count_of_clusters_may_be_numpys(blobs):
+    X, classes = blobs
+    assert len(set(agglomerate(X, np.int64(classes.max() + 1)).tolist())) == 4
 
 
 def test_is_deterministic(blobs):

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from infomeans import functional as IF
 from infomeans.estimators.base import POSITIVE_INT, SampleClusterer
-from infomeans.graph import agglomerate
+from infomeans.graph import agglomerate, usual_neighbors
 from infomeans.networks import Identity
 
 if TYPE_CHECKING:
@@ -98,30 +98,34 @@ class GraphBaseline(Baseline):
     Parameters
     ----------
     n_clusters : int
-    n_neighbors : int
+    n_neighbors : int, optional
+        By default the square root of the mean size of a cluster, from 8 to 20.
 
     Attributes
     ----------
     labels_, cluster_centers_ : arrays
     """
 
-    n_neighbors: int = 20
+    n_neighbors: int | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Baseline._parameter_constraints,
-        "n_neighbors": [POSITIVE_INT],
+        "n_neighbors": [POSITIVE_INT, None],
     }
 
     def _cluster(self, scaled: Tensor) -> nn.Module:
         labels = agglomerate(scaled.numpy(), self.n_clusters, n_neighbors=self.n_neighbors)
-        method = Votes(self.n_clusters, *scaled.shape, n_neighbors=self.n_neighbors)
+        method = self._votes(*scaled.shape)
         method.samples.copy_(scaled)
         method.labels.copy_(torch.as_tensor(labels))
         return method
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
-        shape = tensors["samples"].shape
-        return Votes(self.n_clusters, *shape, n_neighbors=self.n_neighbors)
+        return self._votes(*tensors["samples"].shape)
+
+    def _votes(self, n_samples: int, n_features: int) -> Votes:
+        n_neighbors = self.n_neighbors or usual_neighbors(n_samples, self.n_clusters)
+        return Votes(self.n_clusters, n_samples, n_features, n_neighbors=n_neighbors)
 
 
 class Mixture(nn.Module):

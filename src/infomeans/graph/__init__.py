@@ -1,6 +1,6 @@
 """Nearest-neighbour graphs and sparse agglomeration: where the clusters start from."""
 
 from infomeans.graph.agglomeration import agglomerate
-from infomeans.graph.neighbors import neighbor_graph
+from infomeans.graph.neighbors import neighbor_graph, usual_neighbors
 
-__all__ = ["agglomerate", "neighbor_graph"]
+__all__ = ["agglomerate", "neighbor_graph", "usual_neighbors"]

@@ -25,25 +25,28 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
 
 from infomeans._typing import Array, IntArray
-from infomeans.graph.neighbors import neighbor_graph
+from infomeans.graph.neighbors import neighbor_graph, usual_neighbors
 
 
 def agglomerate(
-    X: Array, n_clusters: int, n_neighbors: int = 20, *, min_share: float = 0.2
+    X: Array, n_clusters: int, n_neighbors: int | None = None, *, min_share: float = 0.2
 ) -> IntArray:
     """Cluster samples by sparse graph agglomeration.
 
     Merging until `n_clusters` are left would let a few outliers take whole clusters. Instead
     the tree is cut at its last level with `n_clusters` *substantial* clusters, and the members
-    of the others go to the substantial cluster that the graph ties them to most.
+    of the others go to the substantial cluster that the graph ties them to most. Merges are
+    never undone, and the first ones knew only a few samples; so in the end every sample may
+    move once, to the cluster that it is tied to most.
 
     Parameters
     ----------
     X : (n, d) array
     n_clusters : int
         How many clusters to return, between 1 and `n`.
-    n_neighbors : int
-        Neighbours of each sample in the graph; clipped to `n - 1`.
+    n_neighbors : int, optional
+        Neighbours of each sample in the graph; clipped to `n - 1`. By default see
+        `usual_neighbors`.
     min_share : float
         A cluster is substantial from this share of the mean size `n / n_clusters` on. Where no
         level of the tree has enough of them, the share is halved until one does.
@@ -64,22 +67,26 @@ def agglomerate(
     _check_arguments(len(X), n_clusters, n_neighbors, min_share)
     if n_clusters == 1:
         return np.zeros(len(X), dtype=np.int64)
-    graph = neighbor_graph(X, n_neighbors)
+    graph = neighbor_graph(X, n_neighbors or usual_neighbors(len(X), n_clusters))
+    ties = graph + graph.T
     start = _first_clusters(graph, n_clusters)
     merges = _merge_all(X, graph, start, n_clusters)
     state = _cut(start, merges, n_clusters, min_share)
-    return _absorb_small(X, graph, state, n_clusters)
+    labels = _absorb_small(X, ties, state, n_clusters)
+    nearest = graph.data[graph.indptr[:-1]]
+    return _by_size(_moved(ties, nearest, labels, n_clusters))
 
 
-def _check_arguments(n: int, n_clusters: int, n_neighbors: int, min_share: float) -> None:
-    for name, value in (("n_clusters", n_clusters), ("n_neighbors", n_neighbors)):
+def _check_arguments(n: int, n_clusters: int, n_neighbors: int | None, min_share: float) -> None:
+    counts = {"n_clusters": n_clusters, "n_neighbors": 1 if n_neighbors is None else n_neighbors}
+    for name, value in counts.items():
         if not isinstance(value, Integral):
             raise TypeError(f"{name}={value!r} must be a whole number.")
     if not 1 <= n_clusters <= n:
         raise ValueError(
             f"n_clusters={n_clusters} must lie between 1 and the number of samples, n_samples={n}."
         )
-    if n_neighbors < 1:
+    if counts["n_neighbors"] < 1:
         raise ValueError(f"n_neighbors={n_neighbors} must be at least 1.")
     if not 0 <= min_share <= 1:
         raise ValueError(f"min_share={min_share} must lie between 0 and 1.")
@@ -252,7 +259,7 @@ def _cut(
     start: IntArray, merges: list[tuple[int, int]], n_clusters: int, min_share: float
 ) -> IntArray:
     """The last level of the tree that has `n_clusters` substantial clusters."""
-    threshold = min_share * len(start) / n_clusters
+    threshold = float(min_share * len(start) / n_clusters)
     while (level := _last_level(start, merges, n_clusters, threshold)) is None:
         threshold /= 2
     return _replay(start, merges[:level])
@@ -273,21 +280,13 @@ def _last_level(
     return level
 
 
-def _absorb_small(X: Array, graph: sparse.csr_array, state: IntArray, n_clusters: int) -> IntArray:
+def _absorb_small(X: Array, ties: sparse.csr_array, state: IntArray, n_clusters: int) -> IntArray:
     """Number the `n_clusters` largest clusters by size and give them all other samples."""
-    names, ids, sizes = np.unique(state, return_inverse=True, return_counts=True)
-    rank = np.empty(len(names), dtype=np.int64)
-    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(names))
-    labels = rank[ids]
+    labels = _by_size(state)
     labels[labels >= n_clusters] = -1
-    ties = graph + graph.T
     while (labels < 0).any():
-        known = np.flatnonzero(labels >= 0)
-        votes = sparse.csr_array(
-            (np.ones(len(known)), (known, labels[known])), shape=(len(labels), n_clusters)
-        )
-        open_ = np.flatnonzero(labels < 0)
-        pull = (ties[open_] @ votes).tocsr()
+        known, open_ = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
+        pull = (ties[open_] @ _members(labels, n_clusters)).tocsr()
         reached = np.diff(pull.indptr) > 0
         if not reached.any():
             centroids = _centroids(X[known], labels[known], n_clusters)
@@ -296,3 +295,29 @@ def _absorb_small(X: Array, graph: sparse.csr_array, state: IntArray, n_clusters
         else:
             labels[open_[reached]] = pull[np.flatnonzero(reached)].argmax(axis=1)
     return labels
+
+
+def _moved(ties: sparse.csr_array, nearest: Array, labels: IntArray, n_clusters: int) -> IntArray:
+    """Every sample in the cluster it is tied to most; a cluster that all would leave stays.
+
+    A sample is tied to itself both ways, as to its nearest neighbour.
+    """
+    pull = (ties @ _members(labels, n_clusters)).tocsr()
+    own = pull[np.arange(len(labels)), labels] + 2 * nearest
+    moved = np.where(pull.max(axis=1).toarray().ravel() > own, pull.argmax(axis=1), labels)
+    while (left := np.bincount(moved, minlength=n_clusters) == 0).any():
+        moved = np.where(left[labels], labels, moved)
+    return moved
+
+
+def _members(labels: IntArray, n_clusters: int) -> sparse.csr_array:
+    """A one in the row of every sample and the column of its cluster, if it has one."""
+    known = np.flatnonzero(labels >= 0)
+    shape = len(labels), n_clusters
+    return sparse.csr_array((np.ones(len(known)), (known, labels[known])), shape=shape)
+
+
+def _by_size(names: IntArray) -> IntArray:
+    """Labels `0, 1, ...` in place of names, the largest cluster first."""
+    _, ids, sizes = np.unique(names, return_inverse=True, return_counts=True)
+    return np.argsort(np.argsort(-sizes, kind="stable"))[ids]

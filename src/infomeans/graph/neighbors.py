@@ -1,10 +1,22 @@
 """The directed k-nearest-neighbour graph."""
 
+import math
+
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from infomeans._typing import Array
+
+FEWEST, MOST = 8, 20
+
+
+def usual_neighbors(n_samples: int, n_clusters: int) -> int:
+    """The square root of the mean size of a cluster, from 8 to 20.
+
+    Neighbourhoods that are a good part of a cluster reach into the next one.
+    """
+    return min(max(round(math.sqrt(n_samples / n_clusters)), FEWEST), MOST)
 
 
 def neighbor_graph(X: Array, n_neighbors: int = 20) -> sparse.csr_array:

@@ -1,8 +1,8 @@
 """Logistic posteriors, and what the methods that use them share."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -23,13 +23,6 @@ class Logistic(Method):
         the largest initial cluster, and so on.
     """
 
-    surest_lead: ClassVar[float] = 2.0
-    """The mean difference of the two highest scores that a start may have.
-
-    A cross-entropy leaves samples alone once they are sure, and then trains on the doubtful ones
-    only, whose targets are wrong most often. A start that is not so sure lets all samples speak.
-    """
-
     log_prior: Tensor
 
     def __init__(
@@ -41,6 +34,16 @@ class Logistic(Method):
         self.bias = nn.Parameter(torch.zeros(n_clusters))
         self.register_buffer("prototypes", torch.zeros(n_clusters, n_features))
         self.register_buffer("log_prior", torch.zeros(n_clusters))
+
+    @property
+    def lead(self) -> float:
+        """The mean difference of the two highest scores that a start may have.
+
+        A cross-entropy leaves samples alone once they are sure, and then trains on the doubtful
+        ones only, whose targets are wrong most often. A start that is not so sure lets all samples
+        speak; but the more clusters there are, the more it takes to be sure at all.
+        """
+        return math.log(self.n_clusters) / 2
 
     @torch.no_grad()
     def start(self, data: Embedded) -> None:
@@ -75,7 +78,7 @@ class Logistic(Method):
 
         if self.n_clusters > 1:
             sums = data.total(lead)
-            scale = (self.surest_lead * sums["n"] / sums["lead"]).clamp_max(1)
+            scale = (self.lead * sums["n"] / sums["lead"]).clamp_max(1)
             self.weight.mul_(scale)
             self.bias.mul_(scale)
 
@@ -92,7 +95,7 @@ class Logistic(Method):
     def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
         """Turn one logit into two that are equal at the centre and differ along the offset."""
         # Gentle beside the leads that clusters have over each other, or it would reach beyond.
-        tilt = 0.4 * self.surest_lead * offset / offset.square().sum().clamp_min(1e-6)
+        tilt = 0.4 * self.lead * offset / offset.square().sum().clamp_min(1e-6)
         weight, bias = self.weight[source].clone(), self.bias[source].clone()
         for cluster, sign in ((source, -1), (empty, 1)):
             self.weight[cluster] = weight + sign * tilt

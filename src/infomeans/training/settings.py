@@ -9,6 +9,7 @@ from typing import Literal
 
 # What pretraining looks at in all: about as much as a minute or three on two cores allow.
 PIXELS = 240_000_000
+IMAGES = 660_000
 VECTORS = 330_000
 
 
@@ -72,12 +73,12 @@ class Settings:
 def fast(n_samples: int, shape: tuple[int, ...] = ()) -> Settings:
     """For a CPU with few cores: one-cycle schedules, fewer epochs the more samples there are.
 
-    Pretraining looks at so many pixels, or vectors, in all. A dense network on vectors moves
-    whole groups of samples at the rate that suits a convolutional one, and drifts from its start;
-    and it can learn nearly all of that start, for it has no noise of pixels to fit.
+    Pretraining looks at so many pixels and images, or vectors, in all. A dense network on vectors
+    moves whole groups of samples at the rate that suits a convolutional one, and drifts from its
+    start; and it can learn nearly all of that start, for it has no noise of pixels to fit.
     """
     images, vectors = len(shape) == 3, len(shape) == 1
-    budget = PIXELS // math.prod(shape[1:]) if images else VECTORS
+    budget = min(PIXELS // math.prod(shape[1:]), IMAGES) if images else VECTORS
     return Settings(
         pretrain_epochs=_epochs(budget, n_samples, least=10, most=120),
         warmup_epochs=30,

@@ -16,6 +16,7 @@ records.forEach((record, at) => {
   phases[phases.length - 1].to = at;
 });
 
+const EPOCH_HEIGHT = 330;
 function epochChart(title, lines, log) {
   return (place) => {
     const traces = lines.map(([field, name, dash], index) => ({
@@ -36,7 +37,7 @@ function epochChart(title, lines, log) {
       };
     });
     Plotly.react(place, traces, baseLayout({
-      height: 330, shapes, annotations, showlegend: true, legend: { orientation: "h", x: 0, y: -0.3, yanchor: "top" }, hovermode: "x unified",
+      height: EPOCH_HEIGHT, shapes, annotations, showlegend: true, legend: { orientation: "h", x: 0, y: -0.3, yanchor: "top" }, hovermode: "x unified",
       xaxis: { title: { text: "epoch", standoff: 4 }, zeroline: false, range: [0.5, records.length + 0.5] },
       yaxis: { title: { text: title }, type: log ? "log" : "linear", exponentformat: "power" },
       margin: { l: 64, r: 16, t: 28, b: 40 },
@@ -44,6 +45,7 @@ function epochChart(title, lines, log) {
   };
 }
 
+const confusionHeight = content.confusion && Math.min(900, Math.max(360, 120 + 26 * content.confusion.classes.length));
 function confusionChart(place) {
   const { counts, classes, clusters } = content.confusion;
   const share = counts.map((row) => { const total = row.reduce((a, b) => a + b, 0) || 1; return row.map((v) => v / total); });
@@ -57,7 +59,7 @@ function confusionChart(place) {
     hovertemplate: "class %{y}, cluster %{x}: %{customdata} samples, %{z:.1%} of the class<extra></extra>",
     colorbar: { title: { text: "of the class" }, tickformat: ".0%", thickness: 12 }, showscale: place.clientWidth > 500,
   }], baseLayout({
-    height: Math.min(900, Math.max(360, 120 + 26 * classes.length)),
+    height: confusionHeight,
     xaxis: { title: { text: "cluster" }, type: "category", showgrid: false },
     yaxis: { title: { text: "class", standoff: 12 }, type: "category", autorange: "reversed", showgrid: false },
   }), plainConfig);

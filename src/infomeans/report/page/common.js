@@ -43,15 +43,22 @@ function baseLayout(extra) {
   };
 }
 
+// Plotly's script is large, so it is run when the first chart is wanted.
+function runPlotly() {
+  if (!window.Plotly) document.body.append(make("script", { textContent: byId("plotly").textContent }));
+}
+
 // Charts are drawn when they come into view or are printed, and again when the theme changes.
 const charts = new Map();
-function chart(id, draw) {
+function chart(id, height, draw) {
   const place = byId(id);
   if (!place) return;
+  place.style.minHeight = height + "px";
   const show = () => {
     watcher.disconnect();
     if (charts.has(id)) return;
     charts.set(id, draw);
+    runPlotly();
     draw(place);
   };
   const watcher = new IntersectionObserver((entries) => {

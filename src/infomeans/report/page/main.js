@@ -1,20 +1,20 @@
 // Draw it all, the first view first.
+measure();
 drawLegend();
 drawMap();
-watchMap();
 drawCards();
 drawDoubtful();
 charts.set("plot", drawMap);
 if (records.length) {
-  chart("chart-loss", epochChart("loss", [["loss", "loss"], ["reconstruction", "reconstruction", "dash"], ["clustering", "clustering", "dot"]], false));
-  chart("chart-information", epochChart("nats", [["mi", "I(X;K)"], ["h_k", "H(K)", "dash"], ["h_k_x", "H(K|X)", "dot"]], false));
-  chart("chart-change", epochChart("change of the targets", [["delta_q", "mean squared change"]], true));
+  chart("chart-loss", EPOCH_HEIGHT, epochChart("loss", [["loss", "loss"], ["reconstruction", "reconstruction", "dash"], ["clustering", "clustering", "dot"]], false));
+  chart("chart-information", EPOCH_HEIGHT, epochChart("nats", [["mi", "I(X;K)"], ["h_k", "H(K)", "dash"], ["h_k_x", "H(K|X)", "dot"]], false));
+  chart("chart-change", EPOCH_HEIGHT, epochChart("change of the targets", [["delta_q", "mean squared change"]], true));
 }
 const fields = ["loss", "reconstruction", "clustering", "mi", "h_k", "h_k_x", "delta_q", "empty", "seconds"];
 figures("epochs", ["phase", "epoch", ...fields], () => records.map((record) => [record.phase, record.epoch + 1,
   ...fields.map((field) => (record[field] === null ? "" : Number(record[field].toPrecision(4))))]));
 if (content.confusion) {
-  chart("chart-confusion", confusionChart);
+  chart("chart-confusion", confusionHeight, confusionChart);
   figures("confusion", ["class", ...content.confusion.clusters], () => content.confusion.counts.map((row, at) => [content.confusion.classes[at], ...row]));
 }
 nameClusters();

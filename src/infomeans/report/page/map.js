@@ -1,9 +1,55 @@
-// The map: a WebGL scatter, filters, the sample under the pointer and the one that is kept.
+// The map: points, the labels of the clusters, filters, the sample under the pointer and the kept one.
 const plot = byId("plot"), tip = byId("tip");
-const MOST_WITHOUT_WEBGL = 4000;
-const hasWebgl = !!document.createElement("canvas").getContext("webgl");
+const canvas = make("canvas"), labels = make("div", { className: "labels" }), ring = make("div", { className: "ring", hidden: true });
+canvas.setAttribute("aria-hidden", "true");
+labels.setAttribute("aria-hidden", "true");
+plot.append(canvas, labels, ring);
+let painter = makePainter(canvas);
+
 const filter = { hidden: new Set(), low: 0, high: 1, class: "" };
 let shown = [], kept = null, waiting = 0;
+
+// What is in view: the place in the middle and the pixels of a unit, on both axes alike.
+const view = { x: 0, y: 0, scale: 1 };
+const stage = { width: 1, height: 1, dots: 1, scale: 1 };
+const MARGIN = 32, FARTHEST = 0.5, NEAREST = 500, REACH = 12;
+
+function edges(values) {
+  let low = Infinity, high = -Infinity;
+  for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
+  return { middle: (low + high) / 2, span: high - low || 1 };
+}
+const across = edges(X), up = edges(Y);
+
+const toPixel = (i) => [stage.width / 2 + (X[i] - view.x) * view.scale, stage.height / 2 - (Y[i] - view.y) * view.scale];
+const inside = ([left, top]) => left > 0 && top > 0 && left < stage.width && top < stage.height;
+
+function measure() {
+  const { width, height } = plot.getBoundingClientRect(), whole = view.scale === stage.scale;
+  Object.assign(stage, { width: Math.max(width, 80), height: Math.max(height, 80), dots: Math.min(devicePixelRatio || 1, 2) });
+  canvas.width = Math.round(stage.width * stage.dots);
+  canvas.height = Math.round(stage.height * stage.dots);
+  stage.scale = Math.min((stage.width - 2 * MARGIN) / across.span, (stage.height - 2 * MARGIN) / up.span);
+  if (whole) wholeMap(); else paintMap();
+}
+
+function wholeMap() {
+  Object.assign(view, { x: across.middle, y: up.middle, scale: stage.scale });
+  paintSoon();
+}
+
+// By pixels, and about the place under a pixel.
+function move(right, down) {
+  view.x -= right / view.scale;
+  view.y += down / view.scale;
+  paintSoon();
+}
+function zoom(factor, left = stage.width / 2, top = stage.height / 2) {
+  const scale = Math.min(Math.max(view.scale * factor, FARTHEST * stage.scale), NEAREST * stage.scale);
+  const right = left - stage.width / 2, down = top - stage.height / 2, rest = 1 / view.scale - 1 / scale;
+  Object.assign(view, { x: view.x + right * rest, y: view.y - down * rest, scale });
+  paintSoon();
+}
 
 function passes(i, root) {
   const sure = confidenceOf[i];
@@ -13,44 +59,53 @@ function passes(i, root) {
   return filter.class === "" || classOf[i] === Number(filter.class);
 }
 
-function mapTraces() {
-  const roots = names.roots(), places = new Map(roots.map((root) => [root, []]));
-  const rootOf = Array.from({ length: k }, (_, cluster) => names.root(cluster));
+const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
+function drawMap() {
+  const rootOf = content.clusters.map((_, cluster) => names.root(cluster));
+  const lookOf = rootOf.map((root) => [...channels(colourOf(root)), SIGN_NAMES.indexOf(symbolOf(root))]);
   shown = [];
-  for (let i = 0; i < n; i++) {
-    const root = rootOf[clusterOf[i]];
-    if (!passes(i, root)) continue;
-    shown.push(i);
-    places.get(root).push(i);
-  }
-  const step = hasWebgl ? 1 : Math.max(1, Math.ceil(shown.length / MOST_WITHOUT_WEBGL));
-  return roots.map((root) => {
-    const all = places.get(root), mine = step === 1 ? all : all.filter((_, j) => j % step === 0);
-    return {
-      type: hasWebgl ? "scattergl" : "scatter", mode: "markers", name: names.of(root), customdata: mine,
-      x: Float32Array.from(mine, (i) => X[i]), y: Float32Array.from(mine, (i) => Y[i]),
-      marker: {
-        color: colourOf(root), symbol: markerSign(root), size: markerSize(), opacity: n > 20000 ? 0.7 : 0.85,
-        line: { width: isDark() && n <= 20000 ? 0.5 : 0, color: colour("soft") },
-      },
-      hoverinfo: "none",
-    };
+  for (let i = 0; i < n; i++) if (passes(i, rootOf[clusterOf[i]])) shown.push(i);
+  const places = new Float32Array(2 * shown.length), looks = new Uint8Array(4 * shown.length);
+  shown.forEach((i, at) => {
+    places[2 * at] = X[i];
+    places[2 * at + 1] = Y[i];
+    looks.set(lookOf[clusterOf[i]], 4 * at);
   });
+  painter.set(places, looks);
+  byId("shown").textContent = `${grouped(shown.length)} of ${grouped(n)}`;
+  writeLabels();
+  paintMap();
 }
 
-// The nearer one looks, the larger the signs. Of very many samples they are dots until their shapes
-// can be told, for dots are drawn twice as fast.
-let nearness = 1;
-const markerSize = () => Math.min(10, (n > 20000 ? 3 : n > 3000 ? 5 : 8) * Math.sqrt(nearness));
-const markerSign = (root) => (n > 20000 && markerSize() < 6 ? "circle" : symbolOf(root));
+// The nearer one looks, the larger the signs.
+function paintMap() {
+  cancelAnimationFrame(waiting);
+  waiting = 0;
+  const many = n > 20000, nearness = Math.max(1, view.scale / stage.scale);
+  const size = Math.min(10, (many ? 3 : n > 3000 ? 5 : 8) * Math.sqrt(nearness));
+  painter.paint({ ...view, scale: view.scale * stage.dots }, {
+    side: Math.round(1.6 * size * stage.dots), opacity: many ? 0.7 : 0.85,
+    rim: isDark() && !many ? channels(colour("soft")) : null,
+  });
+  placeLabels();
+  ring.hidden = kept === null || !inside(toPixel(kept));
+  if (!ring.hidden) ring.style.transform = `translate(${toPixel(kept).map((at) => at.toFixed(1) + "px")})`;
+}
 
-const quantile = (values, share) => values.sort((a, b) => a - b)[Math.floor(share * (values.length - 1))];
+function soon(draw) {
+  cancelAnimationFrame(waiting);
+  waiting = requestAnimationFrame(draw);
+}
+let stale = false;
+const paintSoon = () => soon(() => { if (stale) { stale = false; drawMap(); } else paintMap(); });
+const drawMapSoon = () => { stale = true; paintSoon(); };
+
+const quantile = (values, share) => Float32Array.from(values).sort()[Math.floor(share * (values.length - 1))];
 // Where a cluster's label stands: above most of its points, so as not to hide them.
-const centres = content.clusters.map((_, cluster) => {
-  const xs = [], ys = [];
-  for (let i = 0; i < n; i++) if (clusterOf[i] === cluster) { xs.push(X[i]); ys.push(Y[i]); }
-  return xs.length ? [quantile(xs, 0.5), quantile(ys, 0.9)] : null;
-});
+const centres = content.clusters.map(() => [[], []]);
+for (let i = 0; i < n; i++) { centres[clusterOf[i]][0].push(X[i]); centres[clusterOf[i]][1].push(Y[i]); }
+centres.forEach(([xs, ys], cluster) => { centres[cluster] = xs.length ? [quantile(xs, 0.5), quantile(ys, 0.9)] : null; });
 
 // A group's label stands at the largest of its clusters.
 function centreOf(root) {
@@ -58,51 +113,54 @@ function centreOf(root) {
   return centres[largest];
 }
 
-function mapLayout() {
-  const few = names.roots().length <= 30;
-  const bare = { showgrid: false, zeroline: false, showticklabels: false, ticks: "", title: "", showline: false };
-  const annotations = names.roots().filter((root) => few && centreOf(root) && !filter.hidden.has(root)).map((root) => ({
-    x: centreOf(root)[0], y: centreOf(root)[1], text: escapeText(shortened(names.given[root] || String(root))), showarrow: false, yanchor: "bottom", yshift: 6,
-    font: { size: 13, color: colour("ink") }, bgcolor: colour("paper"), bordercolor: colourOf(root),
-    borderwidth: 2, borderpad: 2, opacity: 0.9, captureevents: false,
-  }));
-  return baseLayout({
-    showlegend: false, dragmode: "pan", hovermode: "closest", hoverdistance: 12, annotations,
-    margin: { l: 8, r: 8, t: 8, b: 8 }, uirevision: "map",
-    shapes: kept === null ? [] : [ring(kept)],
-    xaxis: bare, yaxis: { ...bare, scaleanchor: "x" },
+// The largest clusters choose first where their labels stand.
+let written = [];
+function writeLabels() {
+  const roots = names.roots().filter((root) => centreOf(root) && !filter.hidden.has(root));
+  written = (roots.length > 30 ? [] : roots).sort((a, b) => sizeOf(b) - sizeOf(a)).map((root) => {
+    const label = make("span", {}, shortened(names.given[root] || String(root)));
+    label.style.borderColor = colourOf(root);
+    return { label, centre: centreOf(root) };
   });
+  labels.replaceChildren(...written.map(({ label }) => label));
+  for (const one of written) Object.assign(one, { width: one.label.offsetWidth, height: one.label.offsetHeight });
 }
 
-function ring(i) {
-  return {
-    type: "circle", xref: "x", yref: "y", xsizemode: "pixel", ysizemode: "pixel", xanchor: X[i], yanchor: Y[i],
-    x0: -11, x1: 11, y0: -11, y1: 11, line: { color: colour("ink"), width: 2.5 },
-  };
-}
-
-function drawMap() {
-  waiting = 0;
-  Plotly.react(plot, mapTraces(), mapLayout(), {
-    responsive: true, scrollZoom: true, displaylogo: false, displayModeBar: false, doubleClick: "reset",
-  });
-  byId("shown").textContent = `${grouped(shown.length)} of ${grouped(n)}`;
-}
-
-function drawMapSoon() {
-  cancelAnimationFrame(waiting);
-  waiting = requestAnimationFrame(drawMap);
+// Above the points if there is room, else a little aside; a label that finds no room waits for a nearer view.
+const ASIDE = [[0, 0], ...[1, 2, 3].flatMap((far) => [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]].map(([right, down]) => [right * far, down * far]))];
+function placeLabels() {
+  const taken = [];
+  for (const { label, centre, width, height } of written) {
+    const left = stage.width / 2 + (centre[0] - view.x) * view.scale - width / 2;
+    const top = stage.height / 2 - (centre[1] - view.y) * view.scale - height - 6;
+    const free = ASIDE.map(([right, down]) => ({ left: left + right * (width + 3), top: top + down * (height + 3) })).find((spot) => (
+      spot.left > 2 && spot.top > 2 && spot.left + width < stage.width - 2 && spot.top + height < stage.height - 2
+      && taken.every((other) => Math.abs(other.left + other.width / 2 - spot.left - width / 2) > (other.width + width) / 2 + 2
+        || Math.abs(other.top - spot.top) > height + 2)
+    ));
+    label.style.visibility = free ? "visible" : "hidden";
+    if (!free) continue;
+    label.style.transform = `translate(${free.left.toFixed(1)}px, ${free.top.toFixed(1)}px)`;
+    taken.push({ ...free, width });
+  }
 }
 
 function keep(i) {
   kept = i;
   byId("chosen").replaceChildren(make("h3", {}, "Sample"), make("div", { className: "details" }, ...details(i, 144)));
-  const { xaxis, yaxis } = plot._fullLayout;
-  const inside = (axis, value) => value > axis.range[0] && value < axis.range[1];
-  const around = (axis, value) => axis.range.map((end) => end - (axis.range[0] + axis.range[1]) / 2 + value);
-  const view = inside(xaxis, X[i]) && inside(yaxis, Y[i]) ? {}
-    : { "xaxis.range": around(xaxis, X[i]), "yaxis.range": around(yaxis, Y[i]) };
-  Plotly.relayout(plot, { shapes: [ring(i)], ...view });
+  if (!inside(toPixel(i))) Object.assign(view, { x: X[i], y: Y[i] });
+  paintSoon();
+}
+
+// The shown sample nearest to a pixel of the map, if it is near.
+function nearest([left, top], reach = REACH) {
+  const x = view.x + (left - stage.width / 2) / view.scale, y = view.y - (top - stage.height / 2) / view.scale;
+  let best = null, least = (reach / view.scale) ** 2;
+  for (const i of shown) {
+    const far = (X[i] - x) ** 2 + (Y[i] - y) ** 2;
+    if (far < least) { least = far; best = i; }
+  }
+  return best;
 }
 
 function showTip(i, event) {
@@ -114,47 +172,78 @@ function showTip(i, event) {
   tip.style.top = Math.max(4, Math.min(event.clientY - height / 2, innerHeight - height - 4)) + "px";
 }
 
-function watchMap() {
-  plot.on("plotly_hover", ({ points: [point], event }) => showTip(point.customdata, event));
-  const whole = plot._fullLayout.xaxis.range[1] - plot._fullLayout.xaxis.range[0];
-  let resting = 0;
-  const rest = () => { clearTimeout(resting); resting = setTimeout(resize, 250); };
-  const resize = () => {
-    if (plot._dragging) { rest(); return; }
-    const [from, to] = plot._fullLayout.xaxis.range, now = Math.max(1, whole / (to - from));
-    if (Math.abs(Math.log(now / nearness)) < 0.3) return;
-    nearness = now;
-    Plotly.restyle(plot, { "marker.size": markerSize(), "marker.symbol": names.roots().map(markerSign) });
-  };
-  plot.on("plotly_relayout", rest);
-  plot.on("plotly_unhover", () => { tip.hidden = true; });
-  plot.on("plotly_click", ({ points: [point] }) => { tip.hidden = true; keep(point.customdata); });
+// One pointer moves the map, two also zoom; one that stays where it was pressed chooses.
+const pointers = new Map();
+let pressed = null, pointedAt = null;
+const pixel = (event) => { const box = plot.getBoundingClientRect(); return [event.clientX - box.left - plot.clientLeft, event.clientY - box.top - plot.clientTop]; };
+const apart = ([a, b], [c, d]) => Math.hypot(a - c, b - d);
+
+function grip() {
+  const all = [...pointers.values()], middle = [0, 1].map((axis) => all.reduce((sum, at) => sum + at[axis], 0) / all.length);
+  return { middle, far: all.length > 1 ? apart(all[0], all[1]) : 1 };
 }
+function pointAt(i, event) {
+  if (i === null) tip.hidden = true;
+  else if (i !== pointedAt || tip.hidden) showTip(i, event);
+  pointedAt = i;
+  plot.classList.toggle("pointing", i !== null);
+}
+plot.addEventListener("pointerdown", (event) => {
+  if (event.button) return;
+  plot.setPointerCapture(event.pointerId);
+  pointers.set(event.pointerId, pixel(event));
+  pressed = pointers.size === 1 ? pixel(event) : null;
+  pointAt(null);
+});
+plot.addEventListener("pointermove", (event) => {
+  if (!pointers.has(event.pointerId)) {
+    if (event.pointerType !== "touch") pointAt(nearest(pixel(event)), event);
+    return;
+  }
+  const before = grip();
+  pointers.set(event.pointerId, pixel(event));
+  const after = grip();
+  if (pressed && apart(pressed, pixel(event)) > 4) pressed = null;
+  if (pressed) return;
+  plot.classList.add("held");
+  move(after.middle[0] - before.middle[0], after.middle[1] - before.middle[1]);
+  if (pointers.size > 1) zoom(after.far / Math.max(before.far, 1), ...after.middle);
+});
+for (const end of ["pointerup", "pointercancel"]) {
+  plot.addEventListener(end, (event) => {
+    if (!pointers.delete(event.pointerId)) return;
+    plot.classList.toggle("held", pointers.size > 0);
+    const chosen = pressed && end === "pointerup" ? nearest(pressed, event.pointerType === "touch" ? 2 * REACH : REACH) : null;
+    pressed = null;
+    if (chosen !== null) keep(chosen);
+  });
+}
+plot.addEventListener("pointerleave", () => pointAt(null));
+plot.addEventListener("wheel", (event) => {
+  event.preventDefault();
+  pointAt(null);
+  const lines = event.deltaMode === 1 ? 30 : 1;
+  zoom(Math.exp(-Math.max(-300, Math.min(300, event.deltaY * lines)) / 500), ...pixel(event));
+}, { passive: false });
+plot.addEventListener("dblclick", wholeMap);
 
 // The keyboard does what the mouse does.
-function scale(axis, factor, shift) {
-  const [from, to] = plot._fullLayout[axis].range, half = ((to - from) / 2) * factor;
-  const centre = (from + to) / 2 + shift * (to - from);
-  return [centre - half, centre + half];
-}
-function zoom(factor, dx = 0, dy = 0) {
-  Plotly.relayout(plot, { "xaxis.range": scale("xaxis", factor, dx), "yaxis.range": scale("yaxis", factor, dy) });
-}
-const wholeMap = () => Plotly.relayout(plot, { "xaxis.autorange": true, "yaxis.autorange": true });
-byId("nearer").addEventListener("click", () => zoom(0.7));
-byId("farther").addEventListener("click", () => zoom(1.4));
+byId("nearer").addEventListener("click", () => zoom(1.4));
+byId("farther").addEventListener("click", () => zoom(1 / 1.4));
 byId("whole").addEventListener("click", wholeMap);
 plot.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const moves = { ArrowLeft: [1, -0.1, 0], ArrowRight: [1, 0.1, 0], ArrowUp: [1, 0, 0.1], ArrowDown: [1, 0, -0.1],
-    "+": [0.8, 0, 0], "=": [0.8, 0, 0], "-": [1.25, 0, 0] };
+  const step = 0.1 * stage.width, moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
+  const zooms = { "+": 1.25, "=": 1.25, "-": 0.8 };
   if (event.key in moves) {
-    zoom(...moves[event.key]);
+    move(...moves[event.key]);
+  } else if (event.key in zooms) {
+    zoom(zooms[event.key]);
   } else if (event.key === "0") {
     wholeMap();
   } else if ((event.key === "n" || event.key === "p") && shown.length) {
-    const at = kept === null ? -1 : shown.indexOf(kept), step = event.key === "n" ? 1 : -1;
-    keep(shown[(at + step + shown.length + (at < 0 && step < 0 ? 1 : 0)) % shown.length]);
+    const at = kept === null ? -1 : shown.indexOf(kept), by = event.key === "n" ? 1 : -1;
+    keep(shown[(at + by + shown.length + (at < 0 && by < 0 ? 1 : 0)) % shown.length]);
   } else return;
   event.preventDefault();
 });
@@ -208,7 +297,10 @@ if (classOf) {
   content.classes.names.forEach((name, c) => byId("class").append(make("option", { value: c }, name)));
   byId("class").addEventListener("change", () => { filter.class = byId("class").value; drawMapSoon(); });
 }
-if (!hasWebgl) {
-  const some = n > MOST_WITHOUT_WEBGL ? ` It shows about ${grouped(MOST_WITHOUT_WEBGL)} of the samples at a time.` : "";
-  byId("map-note").textContent = "This browser has no WebGL, so the map is a plain one." + some;
+if (painter instanceof PlainPainter) {
+  byId("map-note").textContent = "This browser has no WebGL; the map is drawn without it and moves less smoothly.";
 }
+canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+canvas.addEventListener("webglcontextrestored", () => { painter = makePainter(canvas); drawMap(); });
+new ResizeObserver(measure).observe(plot);
+addEventListener("beforeprint", paintMap);

@@ -82,21 +82,22 @@ names.load();
 const colourOf = (cluster) => content.looks[cluster][0];
 const symbolOf = (cluster) => content.looks[cluster][1];
 
-// The sign of a cluster, as it stands on the map.
+// The signs on the map, the legend and the cards, as outlines in a square of 16.
+const SIGNS = {
+  "circle": "M8 3a5 5 0 1 0 .01 0z", "diamond": "M8 2l6 6-6 6-6-6z", "square": "M3 3h10v10H3z",
+  "triangle-up": "M8 2l6.5 11h-13z", "cross": "M6 2h4v4h4v4h-4v4H6v-4H2V6h4z",
+  "triangle-down": "M8 14l6.5-11h-13z", "x": "M3 5l2-2 3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3z",
+  "pentagon": "M8 2l6 4.5L11.7 14H4.3L2 6.5z", "star": "M8 1l2 5h5l-4 3.2L12.5 15 8 11.5 3.5 15 5 9.2 1 6h5z",
+  "hexagram": "M8 1l2.2 3.5H14L12 8l2 3.5h-3.8L8 15l-2.2-3.5H2L4 8 2 4.5h3.8z",
+};
+
 function signOf(cluster) {
-  const shapes = {
-    "circle": "M8 3a5 5 0 1 0 .01 0z", "diamond": "M8 2l6 6-6 6-6-6z", "square": "M3 3h10v10H3z",
-    "triangle-up": "M8 2l6.5 11h-13z", "cross": "M6 2h4v4h4v4h-4v4H6v-4H2V6h4z",
-    "triangle-down": "M8 14l6.5-11h-13z", "x": "M3 5l2-2 3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3z",
-    "pentagon": "M8 2l6 4.5L11.7 14H4.3L2 6.5z", "star": "M8 1l2 5h5l-4 3.2L12.5 15 8 11.5 3.5 15 5 9.2 1 6h5z",
-    "hexagram": "M8 1l2.2 3.5H14L12 8l2 3.5h-3.8L8 15l-2.2-3.5H2L4 8 2 4.5h3.8z",
-  };
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
   svg.setAttribute("class", "sign");
   svg.setAttribute("aria-hidden", "true");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", shapes[symbolOf(cluster)]);
+  path.setAttribute("d", SIGNS[symbolOf(cluster)]);
   path.setAttribute("fill", colourOf(cluster));
   svg.append(path);
   return svg;

@@ -1,8 +1,6 @@
-// First show what needs no script, then run the scripts, of which one is large.
+// First show what needs no script, then run the page's.
 requestAnimationFrame(() => setTimeout(() => {
-  for (const id of ["plotly", "page"]) {
-    const script = document.createElement("script");
-    script.textContent = document.getElementById(id).textContent;
-    document.body.append(script);
-  }
+  const script = document.createElement("script");
+  script.textContent = document.getElementById("page").textContent;
+  document.body.append(script);
 }));
