@@ -169,6 +169,20 @@ def test_dcn_centroids_follow_the_batch():
     assert method.counts.sum() == 340
 
 
+def test_dcn_warms_up_towards_the_initial_clusters_not_the_nearest():
+    data = embedded()
+    method = started("dcn", data)
+    others = data.q.roll(1, dims=1)
+    batch = Batch(Identity(), data.z, others)
+    expected = IF.squared_distances(data.z, method.prototypes)[others > 0].mean() / 2
+    torch.testing.assert_close(method.loss(batch)["clustering"], expected)
+    torch.testing.assert_close(method.step_statistics(batch)["qz"], others.T @ data.z)
+    method.after_step(method.step_statistics(batch))
+    method.warm(data)
+    torch.testing.assert_close(method.prototypes, started("dcn", data).prototypes)
+    assert method.counts.tolist() == [75.0] * K
+
+
 def test_dec_drops_the_decoder_and_idec_keeps_it():
     class NoDecoder(Identity):
         def reconstruction(self, x, noisy):

@@ -119,6 +119,7 @@ class MID(DeepClusterer):
 class DEC(DeepClusterer):
     """Student's t posteriors sharpened towards targets of their own.
 
+    As published it has no warm-up and starts from K-means: `init="kmeans", warmup_epochs=0`.
     Beyond the parameters of `DeepClusterer` it has these.
 
     Parameters
@@ -140,6 +141,7 @@ class DEC(DeepClusterer):
 class DCN(DeepClusterer):
     """Hard K-means on the embedding, with centroids that follow every batch.
 
+    As published it has no warm-up and starts from K-means: `init="kmeans", warmup_epochs=0`.
     Beyond the parameters of `DeepClusterer` it has these.
 
     Parameters

@@ -116,9 +116,6 @@ class Method(nn.Module, ABC):
     needs_bounded: ClassVar[bool] = False
     """Whether the loss would run away on an unbounded embedding."""
 
-    warms_up: ClassVar[bool] = True
-    """Whether the method first trains against the hard initial clusters."""
-
     has_targets: ClassVar[bool] = True
     """Whether the loss follows targets after the warm-up."""
 

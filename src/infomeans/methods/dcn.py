@@ -13,7 +13,8 @@ class DCNMethod(Prototypical):
 
     After every step the centroids move by the batch's own members,
     `m_k <- (c_k m_k + sum_{s(i)=k} z_i) / (c_k + n_k)`, and the counts `c_k` grow by
-    `n_k` (Eq. objective.k.means).
+    `n_k` (Eq. objective.k.means). In the warm-up s(i) is the initial cluster, for the nearest
+    centroid knows little of a start that is not made of round clusters.
 
     Parameters
     ----------
@@ -22,7 +23,7 @@ class DCNMethod(Prototypical):
         Weight of the clustering term.
     """
 
-    warms_up = False
+    has_targets = False
     counts: Tensor
 
     def __init__(self, n_clusters: int, n_features: int, *, lam: float = 1.0) -> None:
@@ -35,19 +36,23 @@ class DCNMethod(Prototypical):
         super().start(data)
         self.counts = data.total(moments)["q"].clamp_min(1)
 
+    def warm(self, data: Embedded) -> None:
+        """Keep the centroids at the means of the initial clusters."""
+        self.start(data)
+
     def log_posteriors(self, z: Tensor) -> Tensor:
         """Zero for the nearest centroid, minus infinity for the others."""
         return self._nearest(z).log()
 
     def loss(self, batch: Batch) -> Statistics:
-        """Distance to the nearest centroid, and the reconstruction."""
-        own = self._nearest(batch.clean) @ self.prototypes
+        """Distance to the own centroid, and the reconstruction."""
+        own = self._own(batch) @ self.prototypes
         distance = (batch.noisy - own).square().sum(dim=1).mean()
         return {"clustering": self.lam / 2 * distance, "reconstruction": batch.reconstruction}
 
     def step_statistics(self, batch: Batch) -> Statistics:
         """Members of each cluster in the batch, and their sum."""
-        return moments(batch.clean, self._nearest(batch.clean))
+        return moments(batch.clean, self._own(batch))
 
     def after_step(self, statistics: Statistics) -> None:
         """Move the centroids by the batch."""
@@ -59,6 +64,10 @@ class DCNMethod(Prototypical):
         """Share the centroid and its count."""
         super().split(source, empty, centre, offset)
         self.counts[[source, empty]] = self.counts[source].clone() / 2
+
+    def _own(self, batch: Batch) -> Tensor:
+        """One-hot assignment: to the initial clusters if they are given, or to the nearest."""
+        return self._nearest(batch.clean) if batch.q is None else batch.q
 
     def _nearest(self, z: Tensor) -> Tensor:
         """One-hot assignment to the nearest centroid (n, K)."""

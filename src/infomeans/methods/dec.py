@@ -21,7 +21,6 @@ class DECMethod(Prototypical):
         Drop the decoder, as DEC does, or keep it and minimise R + 0.1 KL, as IDEC does.
     """
 
-    warms_up = False
     log_weight: Tensor
 
     def __init__(self, n_clusters: int, n_features: int, *, reconstruction: bool = False) -> None:

@@ -17,7 +17,7 @@ from infomeans.errors import InputError
 Kind = Literal["auto", "lda", "pca", "umap"]
 KINDS = ("auto", "lda", "pca", "umap")
 
-FEWEST_FOR_UMAP = 50
+FEWEST_FOR_UMAP, MOST_FOR_UMAP = 50, 20_000
 MOST_DIMENSIONS, KEPT_DIMENSIONS, MOST_TO_FIT = 256, 64, 5_000
 
 
@@ -46,14 +46,15 @@ def draw_map(embedding: Array, clusters: IntArray, kind: Kind = "auto") -> Map:
     embedding : (n, d) array
     clusters : (n,) integer array
     kind : {"auto", "lda", "pca", "umap"}
-        "auto" is UMAP where it is installed, otherwise linear discriminants if there are three
-        clusters or more, otherwise principal components.
+        "auto" is UMAP where it is installed, for 50 to 20,000 samples; otherwise linear
+        discriminants if there are three clusters or more, otherwise principal components.
     """
     check_kind(kind)
     finite = np.nan_to_num(np.asarray(embedding, dtype=np.float64))
     z, reduced = _reduced(finite.reshape(len(embedding), -1))
     if kind == "auto":
-        kind = "umap" if find_spec("umap") and len(z) >= FEWEST_FOR_UMAP else "lda"
+        suits = FEWEST_FOR_UMAP <= len(z) <= MOST_FOR_UMAP
+        kind = "umap" if suits and find_spec("umap") else "lda"
     if kind == "lda" and (len(np.unique(clusters)) < 3 or z.shape[1] < 2):
         kind = "pca"
     drawn = _DRAW[kind](z, clusters)

@@ -133,8 +133,7 @@ class Trainer:
         initial = start(z) if saved is None else saved
         data = Embedded(z, F.one_hot(initial.to(z.device), method.n_clusters).to(x))
         method.start(data)
-        if method.warms_up:
-            self._warm_up(x, method, data, initial)
+        self._warm_up(x, method, data, initial)
         self._alternate(x, method, data, initial)
         method.finish(data)
         return initial
