@@ -19,7 +19,8 @@ Every contestant runs in a process of its own, one after the other:
 - clustpy: ClustPy, which starts from K-means.
 - kmeans: infomeans, started from K-means as well. This is the equal start.
 - graph: infomeans from its own start, all else as before.
-- defaults: infomeans as it comes, with its convolutional network and its numbers of epochs.
+- defaults: infomeans as it comes, with its convolutional network, its warm-up and its numbers of
+  epochs. The two before have no warm-up, as ClustPy has none.
 
 The first three get the same vectors (every pixel with mean 0 and variance 1), dense auto-encoders
 of the same widths (256-500-500-2000-10), the same batch size, Adam, and the same numbers of
@@ -316,6 +317,7 @@ def prepare_infomeans(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
         if job["contestant"] != "defaults":
             settings = {name: job[name] for name in ("pretrain_epochs", "epochs", "batch_size")}
             settings["init"] = job["contestant"]
+            settings["warmup_epochs"] = 0
             settings["network"] = lambda shape, k: dense_autoencoder(
                 shape[0], FEATURES, hidden=HIDDEN
             )

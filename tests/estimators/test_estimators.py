@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from torch import nn
 
 from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
+from infomeans.methods.dcn import DCNMethod
 from infomeans.training import Callback
 
 CLUSTERERS = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
@@ -287,3 +288,22 @@ def test_pipelines_frames_and_grid_search(blobs):
     assert list(embedded.columns[:2]) == ["miadm0", "miadm1"]
     search = GridSearchCV(MIADM(**QUICK), {"n_clusters": [2, 4]}, cv=2).fit(X)
     assert search.best_params_["n_clusters"] == 4
+
+
+def test_dcn_leaves_its_warm_up_with_the_means_of_the_initial_clusters(blobs):
+    found = {}
+
+    class Watched(DCNMethod):
+        def refresh(self, data):
+            if not found:
+                found["own"] = data.q.T @ data.z / data.q.sum(0)[:, None]
+                found["centroids"], found["counts"] = self.prototypes.clone(), self.counts.clone()
+                found["sizes"] = data.q.sum(0)
+            super().refresh(data)
+
+    class WatchedDCN(DCN):
+        method = Watched
+
+    WatchedDCN(4, **QUICK).fit(blobs[0])
+    torch.testing.assert_close(found["centroids"], found["own"])
+    torch.testing.assert_close(found["counts"], found["sizes"])

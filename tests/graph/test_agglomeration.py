@@ -84,9 +84,13 @@ def test_a_sample_among_strangers_moves_to_them(blobs):
     X, classes = blobs
     mistaken = classes.copy()
     mistaken[:3] = (classes[:3] + 1) % 4
-    graph = neighbor_graph(X, 10)
-    nearest = graph.data[graph.indptr[:-1]]
-    np.testing.assert_array_equal(_moved(graph + graph.T, nearest, mistaken, 4), classes)
+    np.testing.assert_array_equal(_moved(neighbor_graph(X, 10), mistaken, 4), classes)
+
+
+def test_a_cluster_that_all_would_leave_keeps_them():
+    X = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [5.0], [5.1]])
+    lost = np.array([0, 0, 1, 0, 0, 2, 2])
+    np.testing.assert_array_equal(_moved(neighbor_graph(X, 3), lost, 3), lost)
 
 
 def test_largest_cluster_comes_first(blobs):

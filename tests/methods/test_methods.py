@@ -201,6 +201,17 @@ def test_dec_drops_the_decoder_and_idec_keeps_it():
     assert "reconstruction" in terms
 
 
+@pytest.mark.parametrize("far", [1.0, 30.0])
+def test_a_logistic_start_is_only_so_sure(far):
+    data = embedded()
+    data.z = far * data.z
+    method = started("mi-adm", data)
+    scores = F.linear(data.z, method.weight, method.bias)
+    first, second = scores.topk(2, dim=1).values.T
+    assert (first - second).mean() <= math.log(K) / 2 + 1e-5
+    assert (scores.argmax(1) == data.q.argmax(1)).float().mean() > 0.9
+
+
 def test_mi_adm_penalises_its_weights():
     data = embedded()
     method = started("mi-adm", data, lam=0.5)

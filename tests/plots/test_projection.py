@@ -76,6 +76,8 @@ def test_umap_is_used_where_it_is_installed(blobs, monkeypatch):
     monkeypatch.setitem(sys.modules, "umap", SimpleNamespace(UMAP=UMAP))
     assert draw_map(*blobs).name == "UMAP"
     assert asked["random_state"] == 0
+    monkeypatch.setattr(projection, "MOST_FOR_UMAP", 100)
+    assert draw_map(*blobs).name == "linear discriminants"
 
 
 def test_many_dimensions_are_reduced_first(blobs):

@@ -270,8 +270,8 @@ def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Auto
             random_state=job.seed,
             checkpoint=state,
         ).fit(samples.X)
-        encoder.save(cache / name)
-        state.unlink()
+        encoder.save(cache / name, overwrite=True)
+        state.unlink(missing_ok=True)
     return load_model(cache / name)
 
 
@@ -317,7 +317,7 @@ def _clusters(
         checkpoint=state,
         **job.params,
     ).fit(samples.X)
-    state.unlink()
+    state.unlink(missing_ok=True)
     return _Found(model.labels_, _plain(model), model.initial_labels_, model.history_)
 
 

@@ -37,7 +37,7 @@ def agglomerate(
     the tree is cut at its last level with `n_clusters` *substantial* clusters, and the members
     of the others go to the substantial cluster that the graph ties them to most. Merges are
     never undone, and the first ones knew only a few samples; so in the end every sample may
-    move once, to the cluster that it is tied to most.
+    move once, to the cluster that it is tied to most. No cluster is lost by that.
 
     Parameters
     ----------
@@ -68,13 +68,11 @@ def agglomerate(
     if n_clusters == 1:
         return np.zeros(len(X), dtype=np.int64)
     graph = neighbor_graph(X, n_neighbors or usual_neighbors(len(X), n_clusters))
-    ties = graph + graph.T
     start = _first_clusters(graph, n_clusters)
     merges = _merge_all(X, graph, start, n_clusters)
     state = _cut(start, merges, n_clusters, min_share)
-    labels = _absorb_small(X, ties, state, n_clusters)
-    nearest = graph.data[graph.indptr[:-1]]
-    return _by_size(_moved(ties, nearest, labels, n_clusters))
+    labels = _absorb_small(X, graph, state, n_clusters)
+    return _by_size(_moved(graph, labels, n_clusters))
 
 
 def _check_arguments(n: int, n_clusters: int, n_neighbors: int | None, min_share: float) -> None:
@@ -280,8 +278,9 @@ def _last_level(
     return level
 
 
-def _absorb_small(X: Array, ties: sparse.csr_array, state: IntArray, n_clusters: int) -> IntArray:
+def _absorb_small(X: Array, graph: sparse.csr_array, state: IntArray, n_clusters: int) -> IntArray:
     """Number the `n_clusters` largest clusters by size and give them all other samples."""
+    ties = graph + graph.T
     labels = _by_size(state)
     labels[labels >= n_clusters] = -1
     while (labels < 0).any():
@@ -297,12 +296,13 @@ def _absorb_small(X: Array, ties: sparse.csr_array, state: IntArray, n_clusters:
     return labels
 
 
-def _moved(ties: sparse.csr_array, nearest: Array, labels: IntArray, n_clusters: int) -> IntArray:
+def _moved(graph: sparse.csr_array, labels: IntArray, n_clusters: int) -> IntArray:
     """Every sample in the cluster it is tied to most; a cluster that all would leave stays.
 
     A sample is tied to itself both ways, as to its nearest neighbour.
     """
-    pull = (ties @ _members(labels, n_clusters)).tocsr()
+    pull = ((graph + graph.T) @ _members(labels, n_clusters)).tocsr()
+    nearest = graph.max(axis=1).toarray().ravel()
     own = pull[np.arange(len(labels)), labels] + 2 * nearest
     moved = np.where(pull.max(axis=1).toarray().ravel() > own, pull.argmax(axis=1), labels)
     while (left := np.bincount(moved, minlength=n_clusters) == 0).any():

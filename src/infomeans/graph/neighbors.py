@@ -8,7 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from infomeans._typing import Array
 
-FEWEST, MOST = 8, 20
+FEWEST_NEIGHBORS, MOST_NEIGHBORS = 8, 20
 
 
 def usual_neighbors(n_samples: int, n_clusters: int) -> int:
@@ -16,10 +16,11 @@ def usual_neighbors(n_samples: int, n_clusters: int) -> int:
 
     Neighbourhoods that are a good part of a cluster reach into the next one.
     """
-    return min(max(round(math.sqrt(n_samples / n_clusters)), FEWEST), MOST)
+    root = round(math.sqrt(n_samples / n_clusters))
+    return min(max(root, FEWEST_NEIGHBORS), MOST_NEIGHBORS)
 
 
-def neighbor_graph(X: Array, n_neighbors: int = 20) -> sparse.csr_array:
+def neighbor_graph(X: Array, n_neighbors: int) -> sparse.csr_array:
     """Directed nearest-neighbour graph with Gaussian weights and rows that sum to one.
 
         w_ij ~ exp(-d_ij^2 / sigma^2)

@@ -172,7 +172,7 @@ class Method(nn.Module, ABC):
             pass
 
     def warm(self, data: Embedded) -> None:
-        """Before every epoch of the warm-up, with the initial clusters as targets."""
+        """After every epoch of the warm-up, with the initial clusters as targets."""
 
     def refresh(self, data: Embedded) -> None:
         """Update the state, then the targets, from the whole data set."""

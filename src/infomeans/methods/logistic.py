@@ -36,7 +36,7 @@ class Logistic(Method):
         self.register_buffer("log_prior", torch.zeros(n_clusters))
 
     @property
-    def lead(self) -> float:
+    def surest_lead(self) -> float:
         """The mean difference of the two highest scores that a start may have.
 
         A cross-entropy leaves samples alone once they are sure, and then trains on the doubtful
@@ -72,13 +72,13 @@ class Logistic(Method):
         pass costs hundreds of nats, and the first steps throw the network off.
         """
 
-        def lead(z: Tensor, q: Tensor) -> Statistics:
+        def leads(z: Tensor, q: Tensor) -> Statistics:
             first, second = F.linear(z, self.weight, self.bias).topk(2, dim=1).values.T
-            return {"lead": (first - second).sum(), "n": first.new_tensor(len(first))}
+            return {"leads": (first - second).sum(), "n": first.new_tensor(len(first))}
 
         if self.n_clusters > 1:
-            sums = data.total(lead)
-            scale = (self.lead * sums["n"] / sums["lead"]).clamp_max(1)
+            sums = data.total(leads)
+            scale = (self.surest_lead * sums["n"] / sums["leads"]).clamp_max(1)
             self.weight.mul_(scale)
             self.bias.mul_(scale)
 
@@ -95,7 +95,7 @@ class Logistic(Method):
     def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
         """Turn one logit into two that are equal at the centre and differ along the offset."""
         # Gentle beside the leads that clusters have over each other, or it would reach beyond.
-        tilt = 0.4 * self.lead * offset / offset.square().sum().clamp_min(1e-6)
+        tilt = 0.4 * self.surest_lead * offset / offset.square().sum().clamp_min(1e-6)
         weight, bias = self.weight[source].clone(), self.bias[source].clone()
         for cluster, sign in ((source, -1), (empty, 1)):
             self.weight[cluster] = weight + sign * tilt

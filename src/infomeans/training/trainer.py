@@ -141,13 +141,15 @@ class Trainer:
     def _warm_up(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Train against the hard initial clusters until the agreement with them stops rising."""
         loop = _Loop(self, self._step(method))
+        if loop.optimizer is None:
+            return
         best = _Best(self.settings.warmup_patience)
         phase = _Phase("warm-up", self.settings.warmup_epochs, loop, best, method, data, initial)
 
         def train(record: Record) -> bool:
-            method.warm(data)
             loop.epoch(record, x, data.q)
             data.z = self.embed(x)
+            method.warm(data)
             labels = self._observe(record, method, data)
             agreement = (labels == initial.cpu()).double().mean().item()
             return agreement >= self.settings.warmup_agreement or best.stands(agreement)

@@ -38,4 +38,4 @@ function drawFlow(place) {
   }], baseLayout({ height: Math.max(380, 24 * Math.max(lefts.length, rights.length)), margin: { l: 8, r: 8, t: 16, b: 16 } }), plainConfig);
 }
 chart("sankey", 380, drawFlow);
-[from, to, least].forEach((select) => select.addEventListener("change", () => drawFlow(byId("sankey"))));
+[from, to, least].forEach((select) => select.addEventListener("change", redraw));

@@ -1,7 +1,6 @@
 // Draw it all, the first view first.
-measure();
 drawLegend();
-drawMap();
+measure();
 drawCards();
 drawDoubtful();
 charts.set("plot", drawMap);

@@ -1,18 +1,30 @@
 // The map: points, the labels of the clusters, filters, the sample under the pointer and the kept one.
 const plot = byId("plot"), tip = byId("tip");
-const canvas = make("canvas"), labels = make("div", { className: "labels" }), ring = make("div", { className: "ring", hidden: true });
-canvas.setAttribute("aria-hidden", "true");
+const labels = make("div", { className: "labels" }), ring = make("div", { className: "ring", hidden: true });
 labels.setAttribute("aria-hidden", "true");
-plot.append(canvas, labels, ring);
-let painter = makePainter(canvas);
+plot.append(labels, ring);
 
 const filter = { hidden: new Set(), low: 0, high: 1, class: "" };
-let shown = [], kept = null, waiting = 0;
+let painter = null, shown = [], kept = null, waiting = 0, stale = true;
 
-// What is in view: the place in the middle and the pixels of a unit, on both axes alike.
+// What is in view: the place in the middle and the pixels of a unit, on both axes alike. The stage is
+// as large as the canvas in pixels of the page; its scale is the one that shows the whole map.
 const view = { x: 0, y: 0, scale: 1 };
-const stage = { width: 1, height: 1, dots: 1, scale: 1 };
-const MARGIN = 32, FARTHEST = 0.5, NEAREST = 500, REACH = 12;
+const stage = { width: 1, height: 1, scale: 1 };
+let isWhole = true;
+const MARGIN = 32, FARTHEST = 0.5, NEAREST = 500, PICK = 12;
+
+function paintWith(chosen) {
+  painter?.canvas.remove();
+  painter = chosen;
+  stale = true;
+  painter.canvas.setAttribute("aria-hidden", "true");
+  painter.canvas.addEventListener("webglcontextlost", () => { paintWith(plainPainter()); measure(); });
+  plot.prepend(painter.canvas);
+  if (painter instanceof PlainPainter) {
+    byId("map-note").textContent = "The map is drawn without WebGL, which this browser does not offer, and moves less smoothly.";
+  }
+}
 
 function edges(values) {
   let low = Infinity, high = -Infinity;
@@ -24,27 +36,36 @@ const across = edges(X), up = edges(Y);
 const toPixel = (i) => [stage.width / 2 + (X[i] - view.x) * view.scale, stage.height / 2 - (Y[i] - view.y) * view.scale];
 const inside = ([left, top]) => left > 0 && top > 0 && left < stage.width && top < stage.height;
 
+// A canvas is blank after a change of its size, so it is painted at once.
 function measure() {
-  const { width, height } = plot.getBoundingClientRect(), whole = view.scale === stage.scale;
-  Object.assign(stage, { width: Math.max(width, 80), height: Math.max(height, 80), dots: Math.min(devicePixelRatio || 1, 2) });
-  canvas.width = Math.round(stage.width * stage.dots);
-  canvas.height = Math.round(stage.height * stage.dots);
+  const { canvas } = painter, { width, height } = canvas.getBoundingClientRect(), dots = Math.min(devicePixelRatio || 1, 2);
+  Object.assign(stage, { width: Math.max(width, 80), height: Math.max(height, 80) });
   stage.scale = Math.min((stage.width - 2 * MARGIN) / across.span, (stage.height - 2 * MARGIN) / up.span);
-  if (whole) wholeMap(); else paintMap();
+  if (isWhole) showWhole();
+  const size = [stage.width, stage.height].map((side) => Math.round(side * dots));
+  if (canvas.width === size[0] && canvas.height === size[1] && !stale) return;
+  [canvas.width, canvas.height] = size;
+  paintMap();
 }
 
-function wholeMap() {
+function showWhole() {
+  isWhole = true;
   Object.assign(view, { x: across.middle, y: up.middle, scale: stage.scale });
+}
+function wholeMap() {
+  showWhole();
   paintSoon();
 }
 
 // By pixels, and about the place under a pixel.
 function move(right, down) {
+  isWhole = false;
   view.x -= right / view.scale;
   view.y += down / view.scale;
   paintSoon();
 }
 function zoom(factor, left = stage.width / 2, top = stage.height / 2) {
+  isWhole = false;
   const scale = Math.min(Math.max(view.scale * factor, FARTHEST * stage.scale), NEAREST * stage.scale);
   const right = left - stage.width / 2, down = top - stage.height / 2, rest = 1 / view.scale - 1 / scale;
   Object.assign(view, { x: view.x + right * rest, y: view.y - down * rest, scale });
@@ -61,7 +82,9 @@ function passes(i, root) {
 
 const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
-function drawMap() {
+// Tell the painter which points there are.
+function fill() {
+  stale = false;
   const rootOf = content.clusters.map((_, cluster) => names.root(cluster));
   const lookOf = rootOf.map((root) => [...channels(colourOf(root)), SIGN_NAMES.indexOf(symbolOf(root))]);
   shown = [];
@@ -75,30 +98,29 @@ function drawMap() {
   painter.set(places, looks);
   byId("shown").textContent = `${grouped(shown.length)} of ${grouped(n)}`;
   writeLabels();
-  paintMap();
 }
 
 // The nearer one looks, the larger the signs.
 function paintMap() {
   cancelAnimationFrame(waiting);
   waiting = 0;
-  const many = n > 20000, nearness = Math.max(1, view.scale / stage.scale);
+  if (stale) fill();
+  const dots = painter.canvas.width / stage.width, many = n > 20000, nearness = Math.max(1, view.scale / stage.scale);
   const size = Math.min(10, (many ? 3 : n > 3000 ? 5 : 8) * Math.sqrt(nearness));
-  painter.paint({ ...view, scale: view.scale * stage.dots }, {
-    side: Math.round(1.6 * size * stage.dots), opacity: many ? 0.7 : 0.85,
+  painter.paint({ ...view, scale: view.scale * dots }, {
+    side: Math.round(1.6 * size * dots), opacity: many ? 0.7 : 0.85,
     rim: isDark() && !many ? channels(colour("soft")) : null,
   });
   placeLabels();
-  ring.hidden = kept === null || !inside(toPixel(kept));
+  ring.hidden = kept === null || !inside(toPixel(kept)) || !passes(kept, names.root(clusterOf[kept]));
   if (!ring.hidden) ring.style.transform = `translate(${toPixel(kept).map((at) => at.toFixed(1) + "px")})`;
 }
 
-function soon(draw) {
+function paintSoon() {
   cancelAnimationFrame(waiting);
-  waiting = requestAnimationFrame(draw);
+  waiting = requestAnimationFrame(paintMap);
 }
-let stale = false;
-const paintSoon = () => soon(() => { if (stale) { stale = false; drawMap(); } else paintMap(); });
+const drawMap = () => { stale = true; paintMap(); };
 const drawMapSoon = () => { stale = true; paintSoon(); };
 
 const quantile = (values, share) => Float32Array.from(values).sort()[Math.floor(share * (values.length - 1))];
@@ -148,14 +170,17 @@ function placeLabels() {
 function keep(i) {
   kept = i;
   byId("chosen").replaceChildren(make("h3", {}, "Sample"), make("div", { className: "details" }, ...details(i, 144)));
-  if (!inside(toPixel(i))) Object.assign(view, { x: X[i], y: Y[i] });
+  if (!inside(toPixel(i))) {
+    isWhole = false;
+    Object.assign(view, { x: X[i], y: Y[i] });
+  }
   paintSoon();
 }
 
 // The shown sample nearest to a pixel of the map, if it is near.
-function nearest([left, top], reach = REACH) {
+function nearest([left, top], pick = PICK) {
   const x = view.x + (left - stage.width / 2) / view.scale, y = view.y - (top - stage.height / 2) / view.scale;
-  let best = null, least = (reach / view.scale) ** 2;
+  let best = null, least = (pick / view.scale) ** 2;
   for (const i of shown) {
     const far = (X[i] - x) ** 2 + (Y[i] - y) ** 2;
     if (far < least) { least = far; best = i; }
@@ -190,12 +215,14 @@ function pointAt(i, event) {
 }
 plot.addEventListener("pointerdown", (event) => {
   if (event.button) return;
+  if (event.isPrimary) pointers.clear();
   plot.setPointerCapture(event.pointerId);
   pointers.set(event.pointerId, pixel(event));
   pressed = pointers.size === 1 ? pixel(event) : null;
   pointAt(null);
 });
 plot.addEventListener("pointermove", (event) => {
+  if (event.pointerType === "mouse" && !(event.buttons & 1)) release(event);
   if (!pointers.has(event.pointerId)) {
     if (event.pointerType !== "touch") pointAt(nearest(pixel(event)), event);
     return;
@@ -209,23 +236,26 @@ plot.addEventListener("pointermove", (event) => {
   move(after.middle[0] - before.middle[0], after.middle[1] - before.middle[1]);
   if (pointers.size > 1) zoom(after.far / Math.max(before.far, 1), ...after.middle);
 });
-for (const end of ["pointerup", "pointercancel"]) {
-  plot.addEventListener(end, (event) => {
-    if (!pointers.delete(event.pointerId)) return;
-    plot.classList.toggle("held", pointers.size > 0);
-    const chosen = pressed && end === "pointerup" ? nearest(pressed, event.pointerType === "touch" ? 2 * REACH : REACH) : null;
-    pressed = null;
-    if (chosen !== null) keep(chosen);
-  });
+function release(event, choose = false) {
+  if (!pointers.delete(event.pointerId)) return;
+  plot.classList.toggle("held", pointers.size > 0);
+  const chosen = pressed && choose ? nearest(pressed, event.pointerType === "touch" ? 2 * PICK : PICK) : null;
+  pressed = null;
+  if (chosen !== null) keep(chosen);
 }
+plot.addEventListener("pointerup", (event) => release(event, true));
+plot.addEventListener("pointercancel", (event) => release(event));
+plot.addEventListener("lostpointercapture", (event) => release(event));
 plot.addEventListener("pointerleave", () => pointAt(null));
 plot.addEventListener("wheel", (event) => {
   event.preventDefault();
   pointAt(null);
-  const lines = event.deltaMode === 1 ? 30 : 1;
-  zoom(Math.exp(-Math.max(-300, Math.min(300, event.deltaY * lines)) / 500), ...pixel(event));
+  const far = event.deltaY * [1, 30, 300][event.deltaMode];
+  // A pinch on a trackpad comes as small steps of a wheel with Ctrl.
+  zoom(Math.exp(Math.max(-0.6, Math.min(0.6, -far / (event.ctrlKey ? 100 : 500)))), ...pixel(event));
 }, { passive: false });
 plot.addEventListener("dblclick", wholeMap);
+addEventListener("keydown", (event) => { if (event.key === "Escape") pointAt(null); });
 
 // The keyboard does what the mouse does.
 byId("nearer").addEventListener("click", () => zoom(1.4));
@@ -297,10 +327,14 @@ if (classOf) {
   content.classes.names.forEach((name, c) => byId("class").append(make("option", { value: c }, name)));
   byId("class").addEventListener("change", () => { filter.class = byId("class").value; drawMapSoon(); });
 }
-if (painter instanceof PlainPainter) {
-  byId("map-note").textContent = "This browser has no WebGL; the map is drawn without it and moves less smoothly.";
+
+// On paper the map has a size of its own.
+addEventListener("beforeprint", () => { plot.classList.add("printed"); measure(); paintMap(); });
+addEventListener("afterprint", () => { plot.classList.remove("printed"); measure(); });
+
+function watchResolution() {
+  matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", () => { measure(); watchResolution(); }, { once: true });
 }
-canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
-canvas.addEventListener("webglcontextrestored", () => { painter = makePainter(canvas); drawMap(); });
+paintWith(makePainter());
 new ResizeObserver(measure).observe(plot);
-addEventListener("beforeprint", paintMap);
+watchResolution();

@@ -3,28 +3,28 @@
 // are, as places (x, y) and looks (red, green, blue, number of the sign), and paints a view of them.
 const SIGN_NAMES = Object.keys(SIGNS);
 
-const POINT = `
+const VERTEX = `
 attribute vec2 place;
 attribute vec4 look;
-uniform vec2 middle, reach;
+uniform vec2 middle, half_extent;
 uniform float side;
 varying vec3 tint;
-varying float sign;
+varying float symbol;
 void main() {
   tint = look.rgb;
-  sign = floor(look.a * 255.0 + 0.5);
-  gl_Position = vec4((place - middle) / reach, 0.0, 1.0);
+  symbol = floor(look.a * 255.0 + 0.5);
+  gl_Position = vec4((place - middle) / half_extent, 0.0, 1.0);
   gl_PointSize = side;
 }`;
-const PIXEL = `
+const FRAGMENT = `
 precision mediump float;
-uniform sampler2D signs;
+uniform sampler2D symbols;
 uniform vec3 rim;
 uniform float opacity;
 varying vec3 tint;
-varying float sign;
+varying float symbol;
 void main() {
-  vec4 ink = texture2D(signs, vec2((sign + gl_PointCoord.x) / ${SIGN_NAMES.length}.0, gl_PointCoord.y));
+  vec4 ink = texture2D(symbols, vec2((symbol + gl_PointCoord.x) / ${SIGN_NAMES.length}.0, gl_PointCoord.y));
   gl_FragColor = vec4(mix(tint, rim, ink.g), 1.0) * ink.a * opacity;
 }`;
 
@@ -41,19 +41,22 @@ function drawSign(context, name, left, side, fill, rim) {
 }
 
 class CardPainter {
+  get canvas() { return this.gl.canvas; }
+
   constructor(gl) {
     this.gl = gl;
     this.count = 0;
     const program = gl.createProgram();
-    for (const [kind, source] of [[gl.VERTEX_SHADER, POINT], [gl.FRAGMENT_SHADER, PIXEL]]) {
+    for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
       const shader = gl.createShader(kind);
       gl.shaderSource(shader, source);
       gl.compileShader(shader);
       gl.attachShader(program, shader);
     }
     gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
     gl.useProgram(program);
-    this.at = (name) => gl.getUniformLocation(program, name);
+    this.uniforms = Object.fromEntries(["middle", "half_extent", "side", "rim", "opacity"].map((name) => [name, gl.getUniformLocation(program, name)]));
     this.buffers = [["place", 2, gl.FLOAT, false], ["look", 4, gl.UNSIGNED_BYTE, true]].map(([name, size, type, share]) => {
       const buffer = gl.createBuffer(), attribute = gl.getAttribLocation(program, name);
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
@@ -79,15 +82,15 @@ class CardPainter {
   }
 
   paint({ x, y, scale }, { side, rim, opacity }) {
-    const { gl, at } = this, { width, height } = gl.canvas;
+    const { gl, uniforms } = this, { width, height } = gl.canvas;
     this.#sheet(side, rim !== null);
     gl.viewport(0, 0, width, height);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    gl.uniform2f(at("middle"), x, y);
-    gl.uniform2f(at("reach"), width / 2 / scale, height / 2 / scale);
-    gl.uniform1f(at("side"), side);
-    gl.uniform1f(at("opacity"), opacity);
-    gl.uniform3fv(at("rim"), (rim || [0, 0, 0]).map((part) => part / 255));
+    gl.uniform2f(uniforms.middle, x, y);
+    gl.uniform2f(uniforms.half_extent, width / 2 / scale, height / 2 / scale);
+    gl.uniform1f(uniforms.side, side);
+    gl.uniform1f(uniforms.opacity, opacity);
+    gl.uniform3fv(uniforms.rim, (rim || [0, 0, 0]).map((part) => part / 255));
     gl.drawArrays(gl.POINTS, 0, this.count);
   }
 
@@ -103,6 +106,8 @@ class CardPainter {
 }
 
 class PlainPainter {
+  get canvas() { return this.context.canvas; }
+
   constructor(context) {
     this.context = context;
     this.set([], []);
@@ -113,25 +118,36 @@ class PlainPainter {
   }
 
   paint({ x, y, scale }, { side, rim, opacity }) {
-    const { context, places, looks } = this, { width, height } = context.canvas, pictures = new Map();
+    const { context, places, looks } = this, { width, height } = context.canvas;
+    if (this.drawn !== `${side} ${rim}`) Object.assign(this, { drawn: `${side} ${rim}`, pictures: new Map() });
     context.clearRect(0, 0, width, height);
     context.globalAlpha = opacity;
     for (let at = 0; at < places.length / 2; at++) {
       const left = width / 2 + (places[2 * at] - x) * scale - side / 2;
       const top = height / 2 - (places[2 * at + 1] - y) * scale - side / 2;
       if (left < -side || top < -side || left > width || top > height) continue;
-      const [red, green, blue, sign] = looks.subarray(4 * at, 4 * at + 4), key = ((red * 256 + green) * 256 + blue) * 256 + sign;
-      if (!pictures.has(key)) {
-        const picture = make("canvas", { width: side, height: side });
-        drawSign(picture.getContext("2d"), SIGN_NAMES[sign], 0, side, `rgb(${red}, ${green}, ${blue})`, rim && `rgb(${rim})`);
-        pictures.set(key, picture);
-      }
-      context.drawImage(pictures.get(key), left, top);
+      context.drawImage(this.#picture(looks.subarray(4 * at, 4 * at + 4), side, rim), left, top);
     }
+  }
+
+  #picture([red, green, blue, symbol], side, rim) {
+    const key = ((red * 256 + green) * 256 + blue) * 256 + symbol;
+    if (!this.pictures.has(key)) {
+      const picture = make("canvas", { width: side, height: side });
+      drawSign(picture.getContext("2d"), SIGN_NAMES[symbol], 0, side, `rgb(${red}, ${green}, ${blue})`, rim && `rgb(${rim})`);
+      this.pictures.set(key, picture);
+    }
+    return this.pictures.get(key);
   }
 }
 
-function makePainter(canvas) {
-  const gl = canvas.getContext("webgl", { antialias: false });
-  return gl ? new CardPainter(gl) : new PlainPainter(canvas.getContext("2d"));
+// A canvas that has given one kind of context gives no other.
+const plainPainter = () => new PlainPainter(make("canvas").getContext("2d"));
+function makePainter() {
+  const gl = make("canvas").getContext("webgl", { antialias: false });
+  try {
+    return gl && !gl.isContextLost() ? new CardPainter(gl) : plainPainter();
+  } catch (error) {
+    return plainPainter();
+  }
 }
