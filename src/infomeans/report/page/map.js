@@ -100,13 +100,14 @@ function fill() {
   writeLabels();
 }
 
-// The nearer one looks, the larger the signs.
+// The nearer one looks, the larger the signs; on a phone they are smaller.
 function paintMap() {
   cancelAnimationFrame(waiting);
   waiting = 0;
   if (stale) fill();
   const dots = painter.canvas.width / stage.width, many = n > 20000, nearness = Math.max(1, view.scale / stage.scale);
-  const size = Math.min(10, (many ? 3 : n > 3000 ? 5 : 8) * Math.sqrt(nearness));
+  const usual = (many ? 3 : n > 3000 ? 5 : 8) * Math.min(1, Math.max(0.65, stage.width / 700));
+  const size = Math.min(10, usual * Math.sqrt(nearness));
   painter.paint({ ...view, scale: view.scale * dots }, {
     side: Math.round(1.6 * size * dots), opacity: many ? 0.7 : 0.85,
     rim: isDark() && !many ? channels(colour("soft")) : null,
