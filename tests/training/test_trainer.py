@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -168,6 +170,14 @@ def test_larger_images_need_more_of_the_budget():
         resolve_settings("fast", 10_000, (1, side, side)).pretrain_epochs for side in (16, 28, 64)
     ]
     assert epochs == [66, 31, 20]  # of 16 x 16 pixels the images count, not the pixels
+
+
+def test_augmented_images_are_worth_more_epochs():
+    plain, augmented = (
+        resolve_settings("fast", 10_000, (1, 28, 28), augment=augment) for augment in (False, True)
+    )
+    assert augmented == replace(plain, epochs=33)
+    assert plain.epochs == 13
 
 
 def test_training_in_half_precision_works(blobs):

@@ -244,6 +244,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             self.preset,
             len(samples),
             () if self.network is None else samples.shape[1:],
+            augment=self.augment,
             pretrain_epochs=self.pretrain_epochs,
             warmup_epochs=self.warmup_epochs,
             epochs=self.epochs,

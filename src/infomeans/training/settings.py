@@ -70,19 +70,24 @@ class Settings:
         }
 
 
-def fast(n_samples: int, shape: tuple[int, ...] = ()) -> Settings:
+def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> Settings:
     """For a CPU with few cores: one-cycle schedules, fewer epochs the more samples there are.
 
     Pretraining looks at so many pixels and images, or vectors, in all. A dense network on vectors
     moves whole groups of samples at the rate that suits a convolutional one, and drifts from its
     start; and it can learn nearly all of that start, for it has no noise of pixels to fit.
+    Augmented images are never the same twice, so that a longer alternation goes on learning.
     """
     images, vectors = len(shape) == 3, len(shape) == 1
     budget = min(PIXELS // math.prod(shape[1:]), IMAGES) if images else VECTORS
     return Settings(
         pretrain_epochs=_epochs(budget, n_samples, least=20 if images else 10, most=120),
         warmup_epochs=30,
-        epochs=_epochs(130_000, n_samples, least=10, most=40),
+        epochs=(
+            _epochs(330_000, n_samples, least=20, most=100)
+            if augment
+            else _epochs(130_000, n_samples, least=10, most=40)
+        ),
         batch_size=100,
         pretrain_learning_rate=5e-3,
         learning_rate=3e-4 if vectors else 1e-3,
@@ -98,7 +103,7 @@ def fast(n_samples: int, shape: tuple[int, ...] = ()) -> Settings:
     )
 
 
-def paper(n_samples: int, shape: tuple[int, ...] = ()) -> Settings:
+def paper(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> Settings:
     """The paper's own: constant rates, and every phase as long as it improves."""
     return Settings(
         pretrain_epochs=4000,
@@ -123,7 +128,12 @@ PRESETS = {"fast": fast, "paper": paper}
 
 
 def resolve_settings(
-    preset: str, n_samples: int, shape: tuple[int, ...] = (), **overrides: int | float | None
+    preset: str,
+    n_samples: int,
+    shape: tuple[int, ...] = (),
+    *,
+    augment: bool = False,
+    **overrides: int | float | None,
 ) -> Settings:
     """A preset for these samples, with those values replaced that are not None.
 
@@ -133,6 +143,8 @@ def resolve_settings(
     n_samples : int
     shape : (d,) or (c, h, w)
         Of a sample that the network takes; empty where there is no network.
+    augment : bool
+        Whether the samples are changed at random every time.
     **overrides
         Fields of `Settings`.
     """
@@ -143,7 +155,7 @@ def resolve_settings(
         for name, value in overrides.items()
         if value is not None
     }
-    return replace(PRESETS[preset](n_samples, shape), **given)  # type: ignore[arg-type]
+    return replace(PRESETS[preset](n_samples, shape, augment), **given)  # type: ignore[arg-type]
 
 
 def _epochs(samples: int, n_samples: int, *, least: int, most: int) -> int:

@@ -62,14 +62,14 @@ function move(right, down) {
   isWhole = false;
   view.x -= right / view.scale;
   view.y += down / view.scale;
-  paintSoon();
+  paintSoon(paintMoving);
 }
 function zoom(factor, left = stage.width / 2, top = stage.height / 2) {
   isWhole = false;
   const scale = Math.min(Math.max(view.scale * factor, FARTHEST * stage.scale), NEAREST * stage.scale);
   const right = left - stage.width / 2, down = top - stage.height / 2, rest = 1 / view.scale - 1 / scale;
   Object.assign(view, { x: view.x + right * rest, y: view.y - down * rest, scale });
-  paintSoon();
+  paintSoon(paintMoving);
 }
 
 function passes(i, root) {
@@ -82,26 +82,34 @@ function passes(i, root) {
 
 const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
+// Any order but that of the data, so that the first points of many stand for all.
+const order = Uint32Array.from({ length: n }, (_, i) => i);
+for (let i = n - 1, seed = 1; i > 0; i--) {
+  seed = (seed * 48271) % 2147483647;
+  const j = seed % (i + 1);
+  [order[i], order[j]] = [order[j], order[i]];
+}
+
 // Tell the painter which points there are.
 function fill() {
   stale = false;
   const rootOf = content.clusters.map((_, cluster) => names.root(cluster));
   const lookOf = rootOf.map((root) => [...channels(colourOf(root)), SIGN_NAMES.indexOf(symbolOf(root))]);
-  shown = [];
-  for (let i = 0; i < n; i++) if (passes(i, rootOf[clusterOf[i]])) shown.push(i);
-  const places = new Float32Array(2 * shown.length), looks = new Uint8Array(4 * shown.length);
-  shown.forEach((i, at) => {
+  const drawn = order.filter((i) => passes(i, rootOf[clusterOf[i]]));
+  const places = new Float32Array(2 * drawn.length), looks = new Uint8Array(4 * drawn.length);
+  drawn.forEach((i, at) => {
     places[2 * at] = X[i];
     places[2 * at + 1] = Y[i];
     looks.set(lookOf[clusterOf[i]], 4 * at);
   });
   painter.set(places, looks);
+  shown = [...drawn.sort()];
   byId("shown").textContent = `${grouped(shown.length)} of ${grouped(n)}`;
   writeLabels();
 }
 
 // The nearer one looks, the larger the signs; on a phone they are smaller.
-function paintMap() {
+function paintMap(share = 1) {
   cancelAnimationFrame(waiting);
   waiting = 0;
   if (stale) fill();
@@ -109,7 +117,7 @@ function paintMap() {
   const usual = (many ? 3 : n > 3000 ? 5 : 8) * Math.min(1, Math.max(0.65, stage.width / 700));
   const size = Math.min(10, usual * Math.sqrt(nearness));
   painter.paint({ ...view, scale: view.scale * dots }, {
-    side: Math.round(1.6 * size * dots), opacity: many ? 0.7 : 0.85,
+    share, side: Math.round(1.6 * size * dots), opacity: many ? 0.7 : 0.85,
     rim: isDark() && !many ? channels(colour("soft")) : null,
   });
   placeLabels();
@@ -117,9 +125,21 @@ function paintMap() {
   if (!ring.hidden) ring.style.transform = `translate(${toPixel(kept).map((at) => at.toFixed(1) + "px")})`;
 }
 
-function paintSoon() {
+function paintSoon(paint = () => paintMap()) {
   cancelAnimationFrame(waiting);
-  waiting = requestAnimationFrame(paintMap);
+  waiting = requestAnimationFrame(paint);
+}
+
+// While the map moves, as many points are drawn as let it move smoothly; all of them when it rests.
+let share = 1, resting = 0;
+function paintMoving(now) {
+  paintMap(share);
+  requestAnimationFrame((later) => {
+    const pace = later - now > 60 ? 0.7 : later - now < 45 ? 1.15 : 1;
+    share = Math.min(1, Math.max(0.1, share * pace));
+  });
+  clearTimeout(resting);
+  resting = setTimeout(() => paintSoon(), 150);
 }
 const drawMap = () => { stale = true; paintMap(); };
 const drawMapSoon = () => { stale = true; paintSoon(); };

@@ -1,6 +1,7 @@
 // The points of the map: one call to the graphics card, or a plain canvas where there is none.
 // Both draw the signs from the same outlines as the legend. A painter is told which points there
-// are, as places (x, y) and looks (red, green, blue, number of the sign), and paints a view of them.
+// are, as places (x, y) and looks (red, green, blue, number of the sign), and paints a view of them,
+// or of the first share of them.
 const SIGN_NAMES = Object.keys(SIGNS);
 
 const VERTEX = `
@@ -81,7 +82,7 @@ class CardPainter {
     });
   }
 
-  paint({ x, y, scale }, { side, rim, opacity }) {
+  paint({ x, y, scale }, { side, rim, opacity, share }) {
     const { gl, uniforms } = this, { width, height } = gl.canvas;
     this.#sheet(side, rim !== null);
     gl.viewport(0, 0, width, height);
@@ -91,7 +92,7 @@ class CardPainter {
     gl.uniform1f(uniforms.side, side);
     gl.uniform1f(uniforms.opacity, opacity);
     gl.uniform3fv(uniforms.rim, (rim || [0, 0, 0]).map((part) => part / 255));
-    gl.drawArrays(gl.POINTS, 0, this.count);
+    gl.drawArrays(gl.POINTS, 0, Math.ceil(share * this.count));
   }
 
   // All signs side by side, as large as they are drawn: what is fill is red, what is rim green.
@@ -117,12 +118,12 @@ class PlainPainter {
     Object.assign(this, { places, looks });
   }
 
-  paint({ x, y, scale }, { side, rim, opacity }) {
+  paint({ x, y, scale }, { side, rim, opacity, share }) {
     const { context, places, looks } = this, { width, height } = context.canvas;
     if (this.drawn !== `${side} ${rim}`) Object.assign(this, { drawn: `${side} ${rim}`, pictures: new Map() });
     context.clearRect(0, 0, width, height);
     context.globalAlpha = opacity;
-    for (let at = 0; at < places.length / 2; at++) {
+    for (let at = 0; at < share * places.length / 2; at++) {
       const left = width / 2 + (places[2 * at] - x) * scale - side / 2;
       const top = height / 2 - (places[2 * at + 1] - y) * scale - side / 2;
       if (left < -side || top < -side || left > width || top > height) continue;
