@@ -40,6 +40,9 @@ def test_link_follows_both_methods_from_one_start(data_dir, cache, tmp_path):
     assert row["agreement"][-1]["acc"] > 0.9
     assert all(math.isfinite(step["gap"]) for step in row["sr-kmeans"])
     assert (tmp_path / "link.png").read_bytes().startswith(b"\x89PNG")
+    again = CliRunner().invoke(app, [*arguments, *map(str, folders)])
+    assert "seed 0" not in again.output
+    assert len((tmp_path / "link.jsonl").read_text().splitlines()) == 1
 
 
 def test_datasets_are_counted(data_dir):

@@ -67,6 +67,15 @@ def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
     assert "\\toprule" in (tmp_path / "results.tex").read_text()
 
 
+def test_what_is_done_elsewhere_is_taken_over(row, tmp_path):
+    others, results = grid.Results(tmp_path / "a.jsonl"), grid.Results(tmp_path / "b.jsonl")
+    others.append(row)
+    others.append({**row, "seed": 7})
+    for _ in range(2):
+        results.borrow(grid.plan(["usps"], ["mi-adm", "mi-d"], [0]), others)
+    assert results.rows() == [row]
+
+
 def test_the_plan_leaves_out_what_is_not_there(data_dir):
     jobs = grid.plan(seeds=[0, 1], data_dir=data_dir)
     assert {job.dataset for job in jobs} == {"usps"}

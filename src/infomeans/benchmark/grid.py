@@ -101,6 +101,13 @@ class Results:
         """Which runs are done."""
         return {(r["dataset"], r["method"], r["seed"], r["augment"]) for r in self.rows()}
 
+    def borrow(self, jobs: Iterable[Job], other: Results) -> None:
+        """Take over the runs among these that are done and written down elsewhere."""
+        missing = {job.key for job in jobs} - self.done()
+        for row in other.rows():
+            if (row["dataset"], row["method"], row["seed"], row["augment"]) in missing:
+                self.append(row)
+
     def append(self, row: Mapping[str, Any]) -> None:
         """Add a run; the line is written at once, so that no half of it is left."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -224,7 +231,7 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
         "peak_mb": _peak_mb(),
         "load1": round(load1, 2),
         "threads": threads,
-        "commit": _commit(),
+        "commit": commit(),
         "settings": {
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
@@ -346,7 +353,7 @@ def _cpu() -> str:
     return f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"
 
 
-def _commit() -> str | None:
+def commit() -> str | None:
     """The commit of a checkout, with + if it was changed."""
     here = Path(__file__).parent
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans._typing import IntArray
-from infomeans.benchmark.grid import Job, load, pretrained
+from infomeans.benchmark.grid import Job, Results, commit, load, pretrained
 from infomeans.estimators import MIADM, DeepClusterer, SRKMeans
 from infomeans.files import write_atomic
 from infomeans.graph import agglomerate
@@ -96,6 +95,7 @@ def follow(
         "dataset": dataset,
         "seed": seed,
         "lam": lam,
+        "commit": commit(),
         "agreement": list(_agreement(*(trace.labels for trace in traces.values()))),
         **{
             name: [
@@ -114,9 +114,9 @@ def _agreement(one: list[IntArray], two: list[IntArray]) -> Iterable[dict[str, f
         yield {"acc": accuracy(*pair), "ari": ari(*pair)}
 
 
-def write_link(rows: list[dict[str, Any]], out: Path) -> str:
-    """The lines, a table of where the paths end, and the figure; returns the Markdown."""
-    write_atomic(out / "link.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+def write_link(results: Results, out: Path) -> str:
+    """A table of where the paths end, and the figure; returns the Markdown."""
+    rows = results.rows()
     heads = ["data set", "seed", "agreement", "ARI", "I(X;K) mi-adm", "I(X;K) sr-kmeans"]
     heads += ["ACC mi-adm", "ACC sr-kmeans", "gap, first", "gap, last"]
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]

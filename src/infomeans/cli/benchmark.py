@@ -69,13 +69,16 @@ def adm(
 ) -> None:
     """Compare MI-ADM with MI-D and with other targets: the paper's Table 3 and figure.
 
+    Runs that have a line in results.jsonl are taken over from there.
+
     Example: infomeans benchmark adm --datasets usps --seeds 0
     """
     with loading():
-        from infomeans.benchmark import experiments
+        from infomeans.benchmark import experiments, grid
 
     chosen = names(datasets) or ["usps", "cmu-pie", "mnist-test"]
     jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
+    grid.Results(out / "adm.jsonl").borrow(jobs, grid.Results(out / "results.jsonl"))
     lines = _run(jobs, out / "adm.jsonl", data_dir, cache)
     console.print(Markdown(experiments.write_adm(lines, out)))
 
@@ -111,18 +114,22 @@ def link(
 ) -> None:
     """Follow MI-ADM and SR-K-means side by side, from one start.
 
+    What has a line in link.jsonl is not run again.
+
     Example: infomeans benchmark link --datasets usps --seeds 0
     """
     with loading():
+        from infomeans.benchmark.grid import Results
         from infomeans.benchmark.link import follow, write_link
 
-    rows = []
+    lines = Results(out / "link.jsonl")
     for dataset in names(datasets) or ["usps"]:
         for seed in _numbers(seeds):
-            _announce(f"{dataset}  seed {seed}")
-            rows.append(follow(dataset, seed, lam=lam, data_dir=data_dir, cache=cache))
-    out.mkdir(parents=True, exist_ok=True)
-    console.print(Markdown(write_link(rows, out)))
+            known = {(row["dataset"], row["seed"], row["lam"]) for row in lines.rows()}
+            if (dataset, seed, lam) not in known:
+                _announce(f"{dataset}  seed {seed}")
+                lines.append(follow(dataset, seed, lam=lam, data_dir=data_dir, cache=cache))
+    console.print(Markdown(write_link(lines, out)))
 
 
 def _run(jobs: "list[Job]", path: Path, data_dir: Path | None, cache: Path) -> "Results":
