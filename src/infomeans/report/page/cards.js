@@ -86,7 +86,7 @@ function card(root) {
   input.setAttribute("aria-label", "Name of cluster " + root);
   input.addEventListener("change", () => {
     names.rename(root, input.value);
-    spreadName(root);
+    spreadNames();
   });
   const bar = make("span");
   bar.style.width = Math.max(100 * share, size ? 0.5 : 0) + "%";
@@ -119,10 +119,10 @@ function drawCards() {
   byId("cards").replaceChildren(...names.roots().sort(compare).map(card));
 }
 
-// A name changes in other cards too; they are not drawn anew, or the cursor would be lost.
-function spreadName(root) {
-  document.querySelectorAll(`select.merge option[value="${root}"]`).forEach((option) => { option.textContent = names.of(root); });
-  byId("cluster-" + root).querySelector("h3").textContent = names.of(root);
+// A name changes other cards too; they are not drawn anew, or the cursor would be lost.
+function spreadNames() {
+  document.querySelectorAll("select.merge option").forEach((option) => { option.textContent = names.of(Number(option.value)); });
+  names.roots().forEach((root) => { byId("cluster-" + root).querySelector("h3").textContent = names.of(root); });
 }
 
 function drawDoubtful() {
@@ -149,6 +149,7 @@ function openDialog(i) {
   byId("dialog").showModal();
 }
 byId("dialog-close").addEventListener("click", () => byId("dialog").close());
+byId("dialog").addEventListener("click", (event) => { if (event.target === byId("dialog")) byId("dialog").close(); });
 byId("dialog-map").addEventListener("click", () => {
   byId("dialog").close();
   showAll();

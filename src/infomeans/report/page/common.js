@@ -71,6 +71,20 @@ const redraw = () => charts.forEach((draw, id) => draw(byId(id)));
 const plainConfig = { responsive: true, displaylogo: false, displayModeBar: false };
 
 const isDark = () => document.documentElement.dataset.theme === "dark";
+// Paper is light and narrow.
+const page = document.documentElement, isPaper = () => page.classList.contains("paper");
+addEventListener("beforeprint", () => {
+  page.dataset.before = page.dataset.theme;
+  page.dataset.theme = "light";
+  page.classList.add("paper");
+  redraw();
+});
+addEventListener("afterprint", () => {
+  page.dataset.theme = page.dataset.before;
+  page.classList.remove("paper");
+  redraw();
+});
+
 byId("theme").setAttribute("aria-pressed", isDark());
 byId("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";

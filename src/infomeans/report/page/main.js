@@ -20,6 +20,7 @@ nameClusters();
 names.listeners.push((regrouped) => {
   drawLegend();
   drawMapSoon();
+  tellKept();
   drawDoubtful();
   nameClusters();
   if (regrouped) drawCards();

@@ -2,7 +2,8 @@
 const plot = byId("plot"), tip = byId("tip");
 const labels = make("div", { className: "labels" }), ring = make("div", { className: "ring", hidden: true });
 labels.setAttribute("aria-hidden", "true");
-plot.append(labels, ring);
+const nothing = make("p", { className: "nothing", hidden: true }, "No sample passes the filters. ", make("button", { type: "button", id: "everything" }, "Show all samples"));
+plot.append(labels, ring, nothing);
 
 const filter = { hidden: new Set(), low: 0, high: 1, class: "" };
 let painter = null, shown = [], kept = null, waiting = 0, stale = true;
@@ -12,7 +13,7 @@ let painter = null, shown = [], kept = null, waiting = 0, stale = true;
 const view = { x: 0, y: 0, scale: 1 };
 const stage = { width: 1, height: 1, scale: 1 };
 let isWhole = true;
-const MARGIN = 32, FARTHEST = 0.5, NEAREST = 500, PICK = 12;
+const MARGIN = 32, NEAREST = 200, PICK = 12, MOST_LABELS = 30;
 
 function paintWith(chosen) {
   painter?.canvas.remove();
@@ -38,7 +39,8 @@ const inside = ([left, top]) => left > 0 && top > 0 && left < stage.width && top
 
 // A canvas is blank after a change of its size, so it is painted at once.
 function measure() {
-  const { canvas } = painter, { width, height } = canvas.getBoundingClientRect(), dots = Math.min(devicePixelRatio || 1, 2);
+  const { canvas } = painter, { width, height } = canvas.getBoundingClientRect();
+  const dots = isPaper() ? 3 : Math.min(devicePixelRatio || 1, 2);
   Object.assign(stage, { width: Math.max(width, 80), height: Math.max(height, 80) });
   stage.scale = Math.min((stage.width - 2 * MARGIN) / across.span, (stage.height - 2 * MARGIN) / up.span);
   if (isWhole) showWhole();
@@ -66,7 +68,7 @@ function move(right, down) {
 }
 function zoom(factor, left = stage.width / 2, top = stage.height / 2) {
   isWhole = false;
-  const scale = Math.min(Math.max(view.scale * factor, FARTHEST * stage.scale), NEAREST * stage.scale);
+  const scale = Math.min(Math.max(view.scale * factor, stage.scale), NEAREST * stage.scale);
   const right = left - stage.width / 2, down = top - stage.height / 2, rest = 1 / view.scale - 1 / scale;
   Object.assign(view, { x: view.x + right * rest, y: view.y - down * rest, scale });
   paintSoon(paintMoving);
@@ -105,7 +107,8 @@ function fill() {
   painter.set(places, looks);
   shown = [...drawn.sort()];
   byId("shown").textContent = `${grouped(shown.length)} of ${grouped(n)}`;
-  writeLabels();
+  nothing.hidden = shown.length > 0;
+  writeLabels(new Set(shown.map((i) => rootOf[clusterOf[i]])));
 }
 
 // The nearer one looks, the larger the signs; on a phone they are smaller.
@@ -156,31 +159,33 @@ function centreOf(root) {
   return centres[largest];
 }
 
-// The largest clusters choose first where their labels stand.
+// The clusters with names choose first where their labels stand, then the largest.
 let written = [];
-function writeLabels() {
-  const roots = names.roots().filter((root) => centreOf(root) && !filter.hidden.has(root));
-  written = (roots.length > 30 ? [] : roots).sort((a, b) => sizeOf(b) - sizeOf(a)).map((root) => {
-    const label = make("span", {}, shortened(names.given[root] || String(root)));
+function writeLabels(roots) {
+  written = [...roots].filter(centreOf).map((root) => {
+    const name = names.given[root], label = make("span", {}, shortened(name || String(root), stage.width < 500 ? 14 : 24));
     label.style.borderColor = colourOf(root);
-    return { label, centre: centreOf(root) };
-  });
+    return { label, centre: centreOf(root), named: !!name, size: sizeOf(root) };
+  }).sort((a, b) => b.named - a.named || b.size - a.size);
   labels.replaceChildren(...written.map(({ label }) => label));
   for (const one of written) Object.assign(one, { width: one.label.offsetWidth, height: one.label.offsetHeight });
 }
 
-// Above the points if there is room, else a little aside; a label that finds no room waits for a nearer view.
-const ASIDE = [[0, 0], ...[1, 2, 3].flatMap((far) => [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]].map(([right, down]) => [right * far, down * far]))];
+// Above the points if there is room, else a little aside, in half widths and heights; a label that finds no
+// room waits for a nearer view, and so do those without names while there are very many.
+const ASIDE = [[0, 0], [0, -1], [1, 0], [-1, 0], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1], [0, -2], [0, 2]];
 function placeLabels() {
-  const taken = [];
-  for (const { label, centre, width, height } of written) {
-    const left = stage.width / 2 + (centre[0] - view.x) * view.scale - width / 2;
-    const top = stage.height / 2 - (centre[1] - view.y) * view.scale - height - 6;
-    const free = ASIDE.map(([right, down]) => ({ left: left + right * (width + 3), top: top + down * (height + 3) })).find((spot) => (
-      spot.left > 2 && spot.top > 2 && spot.left + width < stage.width - 2 && spot.top + height < stage.height - 2
-      && taken.every((other) => Math.abs(other.left + other.width / 2 - spot.left - width / 2) > (other.width + width) / 2 + 2
-        || Math.abs(other.top - spot.top) > height + 2)
-    ));
+  const taken = [], within = (value, most) => Math.min(Math.max(value, 2), most - 2);
+  const all = written.map((one) => ({
+    ...one, x: stage.width / 2 + (one.centre[0] - view.x) * view.scale, y: stage.height / 2 - (one.centre[1] - view.y) * view.scale,
+  }));
+  const crowded = all.filter(({ x, y }) => inside([x, y])).length > MOST_LABELS;
+  for (const { label, x, y, width, height, named } of all) {
+    const left = within(x - width / 2, stage.width - width), top = within(y - height - 6, stage.height - height);
+    const free = inside([x, y]) && (named || !crowded) && ASIDE.map(([right, down]) => ({
+      left: within(left + right * (width / 2 + 2), stage.width - width), top: within(top + down * (height + 3), stage.height - height),
+    })).find((spot) => taken.every((other) => spot.left > other.left + other.width + 1 || other.left > spot.left + width + 1
+      || Math.abs(other.top - spot.top) > height + 1));
     label.style.visibility = free ? "visible" : "hidden";
     if (!free) continue;
     label.style.transform = `translate(${free.left.toFixed(1)}px, ${free.top.toFixed(1)}px)`;
@@ -188,9 +193,13 @@ function placeLabels() {
   }
 }
 
+function tellKept() {
+  if (kept === null) return;
+  byId("chosen").replaceChildren(make("h3", {}, "Sample"), make("div", { className: "details" }, ...details(kept, 144)));
+}
 function keep(i) {
   kept = i;
-  byId("chosen").replaceChildren(make("h3", {}, "Sample"), make("div", { className: "details" }, ...details(i, 144)));
+  tellKept();
   if (!inside(toPixel(i))) {
     isWhole = false;
     Object.assign(view, { x: X[i], y: Y[i] });
@@ -220,7 +229,7 @@ function showTip(i, event) {
 
 // One pointer moves the map, two also zoom; one that stays where it was pressed chooses.
 const pointers = new Map();
-let pressed = null, pointedAt = null;
+let pressed = null, pointedAt = null, before = null;
 const pixel = (event) => { const box = plot.getBoundingClientRect(); return [event.clientX - box.left - plot.clientLeft, event.clientY - box.top - plot.clientTop]; };
 const apart = ([a, b], [c, d]) => Math.hypot(a - c, b - d);
 
@@ -237,6 +246,7 @@ function pointAt(i, event) {
 plot.addEventListener("pointerdown", (event) => {
   if (event.button) return;
   if (event.isPrimary) pointers.clear();
+  if (!pointers.size) before = { ...view, isWhole };
   plot.setPointerCapture(event.pointerId);
   pointers.set(event.pointerId, pixel(event));
   pressed = pointers.size === 1 ? pixel(event) : null;
@@ -248,35 +258,49 @@ plot.addEventListener("pointermove", (event) => {
     if (event.pointerType !== "touch") pointAt(nearest(pixel(event)), event);
     return;
   }
-  const before = grip();
+  const old = grip();
   pointers.set(event.pointerId, pixel(event));
-  const after = grip();
+  const now = grip();
   if (pressed && apart(pressed, pixel(event)) > 4) pressed = null;
   if (pressed) return;
   plot.classList.add("held");
-  move(after.middle[0] - before.middle[0], after.middle[1] - before.middle[1]);
-  if (pointers.size > 1) zoom(after.far / Math.max(before.far, 1), ...after.middle);
+  move(now.middle[0] - old.middle[0], now.middle[1] - old.middle[1]);
+  if (pointers.size > 1) zoom(now.far / Math.max(old.far, 1), ...now.middle);
 });
 function release(event, choose = false) {
   if (!pointers.delete(event.pointerId)) return;
   plot.classList.toggle("held", pointers.size > 0);
   const chosen = pressed && choose ? nearest(pressed, event.pointerType === "touch" ? 2 * PICK : PICK) : null;
   pressed = null;
-  if (chosen !== null) keep(chosen);
+  if (chosen === null) return;
+  keep(chosen);
+  if (event.pointerType === "touch") showTip(chosen, event);
 }
 plot.addEventListener("pointerup", (event) => release(event, true));
-plot.addEventListener("pointercancel", (event) => release(event));
+plot.addEventListener("pointercancel", (event) => {
+  // The browser took the finger to scroll the page with: the map is as it was.
+  if (pointers.size === 1 && pointers.has(event.pointerId)) {
+    const { isWhole: was, ...place } = before;
+    Object.assign(view, place);
+    isWhole = was;
+    paintSoon();
+  }
+  release(event);
+});
 plot.addEventListener("lostpointercapture", (event) => release(event));
-plot.addEventListener("pointerleave", () => pointAt(null));
+plot.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") pointAt(null); });
 plot.addEventListener("wheel", (event) => {
-  event.preventDefault();
   pointAt(null);
   const far = event.deltaY * [1, 30, 300][event.deltaMode];
+  // Where the map cannot get smaller, the page scrolls on.
+  if (far > 0 && !event.ctrlKey && view.scale <= stage.scale) return;
+  event.preventDefault();
   // A pinch on a trackpad comes as small steps of a wheel with Ctrl.
   zoom(Math.exp(Math.max(-0.6, Math.min(0.6, -far / (event.ctrlKey ? 100 : 500)))), ...pixel(event));
 }, { passive: false });
-plot.addEventListener("dblclick", wholeMap);
-addEventListener("keydown", (event) => { if (event.key === "Escape") pointAt(null); });
+plot.addEventListener("dblclick", (event) => zoom(2, ...pixel(event)));
+addEventListener("scroll", () => pointAt(null), { passive: true });
+addEventListener("keydown", () => pointAt(null));
 
 // The keyboard does what the mouse does.
 byId("nearer").addEventListener("click", () => zoom(1.4));
@@ -328,11 +352,16 @@ function showOnly(root) {
   showAll();
   names.roots().forEach((other) => (other === root ? filter.hidden.delete(other) : filter.hidden.add(other)));
   drawLegend();
+  const legend = byId("legend"), row = legend.querySelector(`[data-cluster="${root}"]`).closest("li");
+  legend.scrollTop = row.offsetTop - legend.offsetTop;
+  showWhole();
   drawMap();
   byId("map").scrollIntoView();
   plot.focus({ preventScroll: true });
 }
 
+byId("everything").addEventListener("click", () => { showAll(); drawLegend(); drawMap(); plot.focus(); });
+byId("everything").addEventListener("pointerdown", (event) => event.stopPropagation());
 byId("all").addEventListener("click", () => { filter.hidden.clear(); drawLegend(); drawMapSoon(); });
 byId("none").addEventListener("click", () => { names.roots().forEach((root) => filter.hidden.add(root)); drawLegend(); drawMapSoon(); });
 for (const [end, other] of [["low", "high"], ["high", "low"]]) {
@@ -349,9 +378,8 @@ if (classOf) {
   byId("class").addEventListener("change", () => { filter.class = byId("class").value; drawMapSoon(); });
 }
 
-// On paper the map has a size of its own.
-addEventListener("beforeprint", () => { plot.classList.add("printed"); measure(); paintMap(); });
-addEventListener("afterprint", () => { plot.classList.remove("printed"); measure(); });
+addEventListener("beforeprint", () => { measure(); paintMap(); });
+addEventListener("afterprint", () => { measure(); paintMap(); });
 
 function watchResolution() {
   matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener("change", () => { measure(); watchResolution(); }, { once: true });

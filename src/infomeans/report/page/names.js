@@ -2,6 +2,7 @@
 const names = {
   given: {},
   groups: [],
+  apart: {},
   listeners: [],
 
   // What was kept counts as long as the page still says what it said then.
@@ -34,9 +35,8 @@ const names = {
     return [...Array(k).keys()].filter((cluster) => this.root(cluster) === cluster);
   },
   of(cluster) {
-    const root = this.root(cluster), name = this.given[root];
-    if (!name) return "cluster " + root;
-    const twins = Object.values(this.given).filter((other) => other === name).length > 1;
+    const root = this.root(cluster), title = (one) => this.given[one] || "cluster " + one, name = title(root);
+    const twins = this.given[root] && this.roots().some((other) => other !== root && title(other) === name);
     return twins ? `${name} (${root})` : name;
   },
   rename(root, text) {
@@ -48,6 +48,7 @@ const names = {
     const joined = [...new Set([...this.members(a), ...this.members(b)])].sort((x, y) => x - y);
     const both = [this.given[this.root(a)], this.given[this.root(b)]].filter(Boolean);
     const name = [...new Set(both)].join(" + ").slice(0, 80);
+    for (const one of [this.root(a), this.root(b)]) if (this.members(one).length === 1) this.apart[one] = this.given[one];
     this.groups = this.groups.filter((group) => !group.some((member) => joined.includes(member)));
     this.groups.push(joined);
     joined.forEach((member) => delete this.given[member]);
@@ -60,7 +61,9 @@ const names = {
     const rest = group.filter((member) => member !== cluster);
     if (rest.length > 1) this.groups.push(rest);
     delete this.given[group[0]];
-    if (name) this.given[rest[0]] = name;
+    if (name && rest.length > 1) this.given[rest[0]] = name;
+    // What stands alone again has the name that it had before.
+    for (const one of rest.length > 1 ? [cluster] : [cluster, ...rest]) if (this.apart[one]) this.given[one] = this.apart[one];
     this.changed(true);
   },
   forget() {
