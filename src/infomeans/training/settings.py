@@ -81,7 +81,7 @@ def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> 
     images, vectors = len(shape) == 3, len(shape) == 1
     budget = min(PIXELS // math.prod(shape[1:]), IMAGES) if images else VECTORS
     return Settings(
-        pretrain_epochs=_epochs(budget, n_samples, least=20 if images else 10, most=120),
+        pretrain_epochs=_epochs(budget, n_samples, least=10, most=120),
         warmup_epochs=30,
         epochs=(
             _epochs(330_000, n_samples, least=20, most=100)
