@@ -290,6 +290,11 @@ def test_pipelines_frames_and_grid_search(blobs):
     assert search.best_params_["n_clusters"] == 4
 
 
+def test_there_is_no_warm_up_where_there_is_nothing_to_train(blobs):
+    model = DCN(4, **{**QUICK, "network": None}).fit(blobs[0])
+    assert {record["phase"] for record in model.history_} == {"alternate"}
+
+
 def test_dcn_leaves_its_warm_up_with_the_means_of_the_initial_clusters(blobs):
     found = {}
 

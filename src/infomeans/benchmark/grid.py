@@ -99,13 +99,13 @@ class Results:
 
     def done(self) -> set[tuple[str, str, int, bool]]:
         """Which runs are done."""
-        return {(r["dataset"], r["method"], r["seed"], r["augment"]) for r in self.rows()}
+        return {_key(row) for row in self.rows()}
 
     def borrow(self, jobs: Iterable[Job], other: Results) -> None:
         """Take over the runs among these that are done and written down elsewhere."""
         missing = {job.key for job in jobs} - self.done()
         for row in other.rows():
-            if (row["dataset"], row["method"], row["seed"], row["augment"]) in missing:
+            if _key(row) in missing:
                 self.append(row)
 
     def append(self, row: Mapping[str, Any]) -> None:
@@ -115,6 +115,11 @@ class Results:
             file.write(json.dumps(row) + "\n")
             file.flush()
             os.fsync(file.fileno())
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, str, int, bool]:
+    """The `Job.key` of the run that a line is about."""
+    return row["dataset"], row["method"], row["seed"], row["augment"]
 
 
 def plan(
@@ -278,6 +283,7 @@ def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Auto
             random_state=job.seed,
             checkpoint=state,
         ).fit(samples.X)
+        # Another process may have trained the same one in the meantime.
         encoder.save(cache / name, overwrite=True)
         state.unlink(missing_ok=True)
     return load_model(cache / name)

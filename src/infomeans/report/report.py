@@ -32,7 +32,18 @@ MOST_BYTES = 24_000_000
 MOST_CLASSES = 200
 """A table of more classes or clusters than this is no picture any more."""
 
-_SCRIPTS = ("names.js", "data.js", "points.js", "map.js", "cards.js", "charts.js", "main.js")
+_SCRIPTS = (
+    "names.js",
+    "data.js",
+    "points.js",
+    "map.js",
+    "labels.js",
+    "filters.js",
+    "pointing.js",
+    "cards.js",
+    "charts.js",
+    "main.js",
+)
 
 
 def write_report(

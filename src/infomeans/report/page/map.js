@@ -1,19 +1,19 @@
-// The map: points, the labels of the clusters, filters, the sample under the pointer and the kept one.
-const plot = byId("plot"), tip = byId("tip");
+// The map: what of it is in view, and how it is painted.
+const plot = byId("plot");
 const labels = make("div", { className: "labels" }), ring = make("div", { className: "ring", hidden: true });
 labels.setAttribute("aria-hidden", "true");
 const nothing = make("p", { className: "nothing", hidden: true }, "No sample passes the filters. ", make("button", { type: "button", id: "everything" }, "Show all samples"));
 plot.append(labels, ring, nothing);
 
-const filter = { hidden: new Set(), low: 0, high: 1, class: "" };
-let painter = null, shown = [], kept = null, waiting = 0, stale = true;
+// The samples that pass the filters are shown; the painter is stale when it does not know them yet.
+let painter = null, shown = [], waiting = 0, stale = true;
 
 // What is in view: the place in the middle and the pixels of a unit, on both axes alike. The stage is
 // as large as the canvas in pixels of the page; its scale is the one that shows the whole map.
 const view = { x: 0, y: 0, scale: 1 };
 const stage = { width: 1, height: 1, scale: 1 };
 let isWhole = true;
-const MARGIN = 32, NEAREST = 200, PICK = 12, MOST_LABELS = 30;
+const MARGIN = 32, NEAREST = 200;
 
 function paintWith(chosen) {
   painter?.canvas.remove();
@@ -23,7 +23,7 @@ function paintWith(chosen) {
   painter.canvas.addEventListener("webglcontextlost", () => { paintWith(plainPainter()); measure(); });
   plot.prepend(painter.canvas);
   if (painter instanceof PlainPainter) {
-    byId("map-note").textContent = "The map is drawn without WebGL, which this browser does not offer, and moves less smoothly.";
+    byId("map-note").textContent = "The map is drawn without WebGL and moves less smoothly.";
   }
 }
 
@@ -34,7 +34,8 @@ function edges(values) {
 }
 const across = edges(X), up = edges(Y);
 
-const toPixel = (i) => [stage.width / 2 + (X[i] - view.x) * view.scale, stage.height / 2 - (Y[i] - view.y) * view.scale];
+const pixelAt = (x, y) => [stage.width / 2 + (x - view.x) * view.scale, stage.height / 2 - (y - view.y) * view.scale];
+const toPixel = (i) => pixelAt(X[i], Y[i]);
 const inside = ([left, top]) => left > 0 && top > 0 && left < stage.width && top < stage.height;
 
 // A canvas is blank after a change of its size, so it is painted at once.
@@ -72,14 +73,6 @@ function zoom(factor, left = stage.width / 2, top = stage.height / 2) {
   const right = left - stage.width / 2, down = top - stage.height / 2, rest = 1 / view.scale - 1 / scale;
   Object.assign(view, { x: view.x + right * rest, y: view.y - down * rest, scale });
   paintSoon(paintMoving);
-}
-
-function passes(i, root) {
-  const sure = confidenceOf[i];
-  if (filter.hidden.has(root)) return false;
-  if (sure < filter.low - 0.005 || sure > filter.high + 0.005) return false;
-  if (filter.class === "wrong") return content.matched[clusterOf[i]] !== classOf[i];
-  return filter.class === "" || classOf[i] === Number(filter.class);
 }
 
 const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -146,237 +139,6 @@ function paintMoving(now) {
 }
 const drawMap = () => { stale = true; paintMap(); };
 const drawMapSoon = () => { stale = true; paintSoon(); };
-
-const quantile = (values, share) => Float32Array.from(values).sort()[Math.floor(share * (values.length - 1))];
-// Where a cluster's label stands: above most of its points, so as not to hide them.
-const centres = content.clusters.map(() => [[], []]);
-for (let i = 0; i < n; i++) { centres[clusterOf[i]][0].push(X[i]); centres[clusterOf[i]][1].push(Y[i]); }
-centres.forEach(([xs, ys], cluster) => { centres[cluster] = xs.length ? [quantile(xs, 0.5), quantile(ys, 0.9)] : null; });
-
-// A group's label stands at the largest of its clusters.
-function centreOf(root) {
-  const largest = names.members(root).reduce((a, b) => (content.clusters[b].size > content.clusters[a].size ? b : a));
-  return centres[largest];
-}
-
-// The clusters with names choose first where their labels stand, then the largest.
-let written = [];
-function writeLabels(roots) {
-  written = [...roots].filter(centreOf).map((root) => {
-    const name = names.given[root], label = make("span", {}, shortened(name || String(root), stage.width < 500 ? 14 : 24));
-    label.style.borderColor = colourOf(root);
-    return { label, centre: centreOf(root), named: !!name, size: sizeOf(root) };
-  }).sort((a, b) => b.named - a.named || b.size - a.size);
-  labels.replaceChildren(...written.map(({ label }) => label));
-  for (const one of written) Object.assign(one, { width: one.label.offsetWidth, height: one.label.offsetHeight });
-}
-
-// Above the points if there is room, else a little aside, in half widths and heights; a label that finds no
-// room waits for a nearer view, and so do those without names while there are very many.
-const ASIDE = [[0, 0], [0, -1], [1, 0], [-1, 0], [0, 1], [1, -1], [-1, -1], [1, 1], [-1, 1], [0, -2], [0, 2]];
-function placeLabels() {
-  const taken = [], within = (value, most) => Math.min(Math.max(value, 2), most - 2);
-  const all = written.map((one) => ({
-    ...one, x: stage.width / 2 + (one.centre[0] - view.x) * view.scale, y: stage.height / 2 - (one.centre[1] - view.y) * view.scale,
-  }));
-  const crowded = all.filter(({ x, y }) => inside([x, y])).length > MOST_LABELS;
-  for (const { label, x, y, width, height, named } of all) {
-    const left = within(x - width / 2, stage.width - width), top = within(y - height - 6, stage.height - height);
-    const free = inside([x, y]) && (named || !crowded) && ASIDE.map(([right, down]) => ({
-      left: within(left + right * (width / 2 + 2), stage.width - width), top: within(top + down * (height + 3), stage.height - height),
-    })).find((spot) => taken.every((other) => spot.left > other.left + other.width + 1 || other.left > spot.left + width + 1
-      || Math.abs(other.top - spot.top) > height + 1));
-    label.style.visibility = free ? "visible" : "hidden";
-    if (!free) continue;
-    label.style.transform = `translate(${free.left.toFixed(1)}px, ${free.top.toFixed(1)}px)`;
-    taken.push({ ...free, width });
-  }
-}
-
-function tellKept() {
-  if (kept === null) return;
-  byId("chosen").replaceChildren(make("h3", {}, "Sample"), make("div", { className: "details" }, ...details(kept, 144)));
-}
-function keep(i) {
-  kept = i;
-  tellKept();
-  if (!inside(toPixel(i))) {
-    isWhole = false;
-    Object.assign(view, { x: X[i], y: Y[i] });
-  }
-  paintSoon();
-}
-
-// The shown sample nearest to a pixel of the map, if it is near.
-function nearest([left, top], pick = PICK) {
-  const x = view.x + (left - stage.width / 2) / view.scale, y = view.y - (top - stage.height / 2) / view.scale;
-  let best = null, least = (pick / view.scale) ** 2;
-  for (const i of shown) {
-    const far = (X[i] - x) ** 2 + (Y[i] - y) ** 2;
-    if (far < least) { least = far; best = i; }
-  }
-  return best;
-}
-
-function showTip(i, event) {
-  tip.replaceChildren(...details(i));
-  tip.hidden = false;
-  const { width, height } = tip.getBoundingClientRect();
-  const left = event.clientX + 18 + width > innerWidth ? event.clientX - width - 18 : event.clientX + 18;
-  tip.style.left = Math.max(4, left) + "px";
-  tip.style.top = Math.max(4, Math.min(event.clientY - height / 2, innerHeight - height - 4)) + "px";
-}
-
-// One pointer moves the map, two also zoom; one that stays where it was pressed chooses.
-const pointers = new Map();
-let pressed = null, pointedAt = null, before = null;
-const pixel = (event) => { const box = plot.getBoundingClientRect(); return [event.clientX - box.left - plot.clientLeft, event.clientY - box.top - plot.clientTop]; };
-const apart = ([a, b], [c, d]) => Math.hypot(a - c, b - d);
-
-function grip() {
-  const all = [...pointers.values()], middle = [0, 1].map((axis) => all.reduce((sum, at) => sum + at[axis], 0) / all.length);
-  return { middle, far: all.length > 1 ? apart(all[0], all[1]) : 1 };
-}
-function pointAt(i, event) {
-  if (i === null) tip.hidden = true;
-  else if (i !== pointedAt || tip.hidden) showTip(i, event);
-  pointedAt = i;
-  plot.classList.toggle("pointing", i !== null);
-}
-plot.addEventListener("pointerdown", (event) => {
-  if (event.button) return;
-  if (event.isPrimary) pointers.clear();
-  if (!pointers.size) before = { ...view, isWhole };
-  plot.setPointerCapture(event.pointerId);
-  pointers.set(event.pointerId, pixel(event));
-  pressed = pointers.size === 1 ? pixel(event) : null;
-  pointAt(null);
-});
-plot.addEventListener("pointermove", (event) => {
-  if (event.pointerType === "mouse" && !(event.buttons & 1)) release(event);
-  if (!pointers.has(event.pointerId)) {
-    if (event.pointerType !== "touch") pointAt(nearest(pixel(event)), event);
-    return;
-  }
-  const old = grip();
-  pointers.set(event.pointerId, pixel(event));
-  const now = grip();
-  if (pressed && apart(pressed, pixel(event)) > 4) pressed = null;
-  if (pressed) return;
-  plot.classList.add("held");
-  move(now.middle[0] - old.middle[0], now.middle[1] - old.middle[1]);
-  if (pointers.size > 1) zoom(now.far / Math.max(old.far, 1), ...now.middle);
-});
-function release(event, choose = false) {
-  if (!pointers.delete(event.pointerId)) return;
-  plot.classList.toggle("held", pointers.size > 0);
-  const chosen = pressed && choose ? nearest(pressed, event.pointerType === "touch" ? 2 * PICK : PICK) : null;
-  pressed = null;
-  if (chosen === null) return;
-  keep(chosen);
-  if (event.pointerType === "touch") showTip(chosen, event);
-}
-plot.addEventListener("pointerup", (event) => release(event, true));
-plot.addEventListener("pointercancel", (event) => {
-  // The browser took the finger to scroll the page with: the map is as it was.
-  if (pointers.size === 1 && pointers.has(event.pointerId)) {
-    const { isWhole: was, ...place } = before;
-    Object.assign(view, place);
-    isWhole = was;
-    paintSoon();
-  }
-  release(event);
-});
-plot.addEventListener("lostpointercapture", (event) => release(event));
-plot.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") pointAt(null); });
-plot.addEventListener("wheel", (event) => {
-  pointAt(null);
-  const far = event.deltaY * [1, 30, 300][event.deltaMode];
-  // Where the map cannot get smaller, the page scrolls on.
-  if (far > 0 && !event.ctrlKey && view.scale <= stage.scale) return;
-  event.preventDefault();
-  // A pinch on a trackpad comes as small steps of a wheel with Ctrl.
-  zoom(Math.exp(Math.max(-0.6, Math.min(0.6, -far / (event.ctrlKey ? 100 : 500)))), ...pixel(event));
-}, { passive: false });
-plot.addEventListener("dblclick", (event) => zoom(2, ...pixel(event)));
-addEventListener("scroll", () => pointAt(null), { passive: true });
-addEventListener("keydown", () => pointAt(null));
-
-// The keyboard does what the mouse does.
-byId("nearer").addEventListener("click", () => zoom(1.4));
-byId("farther").addEventListener("click", () => zoom(1 / 1.4));
-byId("whole").addEventListener("click", wholeMap);
-plot.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const step = 0.1 * stage.width, moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
-  const zooms = { "+": 1.25, "=": 1.25, "-": 0.8 };
-  if (event.key in moves) {
-    move(...moves[event.key]);
-  } else if (event.key in zooms) {
-    zoom(zooms[event.key]);
-  } else if (event.key === "0") {
-    wholeMap();
-  } else if ((event.key === "n" || event.key === "p") && shown.length) {
-    const at = kept === null ? -1 : shown.indexOf(kept), by = event.key === "n" ? 1 : -1;
-    keep(shown[(at + by + shown.length + (at < 0 && by < 0 ? 1 : 0)) % shown.length]);
-  } else return;
-  event.preventDefault();
-});
-
-function drawLegend() {
-  const sizes = new Map();
-  content.clusters.forEach((cluster, c) => sizes.set(names.root(c), (sizes.get(names.root(c)) || 0) + cluster.size));
-  byId("legend").replaceChildren(...names.roots().map((root) => {
-    const box = make("input", { type: "checkbox", checked: !filter.hidden.has(root) });
-    box.dataset.cluster = root;
-    box.addEventListener("change", () => {
-      if (box.checked) filter.hidden.delete(root); else filter.hidden.add(root);
-      drawMapSoon();
-    });
-    const name = make("span", { className: "name", title: names.of(root) }, names.of(root));
-    return make("li", {}, make("label", {}, box, signOf(root), name, make("span", { className: "count" }, grouped(sizes.get(root)))));
-  }));
-}
-
-function showAll() {
-  filter.hidden.clear();
-  Object.assign(filter, { low: 0, high: 1, class: "" });
-  byId("low").value = 0;
-  byId("high").value = 1;
-  byId("low-out").textContent = "0.00";
-  byId("high-out").textContent = "1.00";
-  if (classOf) byId("class").value = "";
-}
-
-function showOnly(root) {
-  showAll();
-  names.roots().forEach((other) => (other === root ? filter.hidden.delete(other) : filter.hidden.add(other)));
-  drawLegend();
-  const legend = byId("legend"), row = legend.querySelector(`[data-cluster="${root}"]`).closest("li");
-  legend.scrollTop = row.offsetTop - legend.offsetTop;
-  showWhole();
-  drawMap();
-  byId("map").scrollIntoView();
-  plot.focus({ preventScroll: true });
-}
-
-byId("everything").addEventListener("click", () => { showAll(); drawLegend(); drawMap(); plot.focus(); });
-byId("everything").addEventListener("pointerdown", (event) => event.stopPropagation());
-byId("all").addEventListener("click", () => { filter.hidden.clear(); drawLegend(); drawMapSoon(); });
-byId("none").addEventListener("click", () => { names.roots().forEach((root) => filter.hidden.add(root)); drawLegend(); drawMapSoon(); });
-for (const [end, other] of [["low", "high"], ["high", "low"]]) {
-  byId(end).addEventListener("input", () => {
-    filter[end] = Number(byId(end).value);
-    if (filter.low > filter.high) { filter[other] = filter[end]; byId(other).value = filter[end]; }
-    byId("low-out").textContent = filter.low.toFixed(2);
-    byId("high-out").textContent = filter.high.toFixed(2);
-    drawMapSoon();
-  });
-}
-if (classOf) {
-  content.classes.names.forEach((name, c) => byId("class").append(make("option", { value: c }, name)));
-  byId("class").addEventListener("change", () => { filter.class = byId("class").value; drawMapSoon(); });
-}
 
 addEventListener("beforeprint", () => { measure(); paintMap(); });
 addEventListener("afterprint", () => { measure(); paintMap(); });
