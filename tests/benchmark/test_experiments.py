@@ -23,8 +23,9 @@ def test_adm_writes_table_and_figure(data_dir, cache, tmp_path):
     results = grid.Results(tmp_path / "adm.jsonl")
     for method in ("mi-adm", "mi-d"):
         results.append(grid.run_job(grid.make_job("usps", method, 0), data_dir, cache, 1))
-    text = experiments.write_adm(results, tmp_path)
+    text = experiments.write_adm(results, tmp_path, data_dir=data_dir, cache=cache)
     assert "| mi-d | **" in text
+    assert "An epoch of alternation on usps" in text
     assert "milliseconds" in text
     assert (tmp_path / "adm.png").read_bytes().startswith(b"\x89PNG")
 
