@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from infomeans.graph import agglomerate, neighbor_graph, usual_neighbors
-from infomeans.graph.agglomeration import _Forest, _moved
+from infomeans.graph.agglomeration import _Forest, _parts_moved, _samples_moved
 from infomeans.metrics import accuracy
 
 
@@ -84,13 +84,31 @@ def test_a_sample_among_strangers_moves_to_them(blobs):
     X, classes = blobs
     mistaken = classes.copy()
     mistaken[:3] = (classes[:3] + 1) % 4
-    np.testing.assert_array_equal(_moved(neighbor_graph(X, 10), mistaken, 4), classes)
+    np.testing.assert_array_equal(_samples_moved(neighbor_graph(X, 10), mistaken, 4), classes)
+
+
+def test_a_part_among_strangers_moves_to_them_as_one(blobs):
+    X, classes = blobs
+    graph = neighbor_graph(X, 10)
+    outermost = np.argsort(X[classes == 0] @ X[classes == 0].mean(axis=0))[-20:]
+    part = np.isin(np.arange(len(X)), np.flatnonzero(classes == 0)[outermost])
+    mistaken = np.where(part, 1, classes)
+    assert (_samples_moved(graph, mistaken, 4) == 1)[part].any()  # they hold each other back
+    parts = np.where(part, len(X), np.arange(len(X)))
+    assert (_parts_moved(graph, mistaken, parts, 4) == 0)[part].all()
+
+
+def test_a_part_that_is_most_of_its_cluster_stays():
+    X = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [5.0], [5.1]])
+    labels = np.array([0, 0, 0, 1, 1, 2, 2])
+    parts = np.array([0, 0, 1, 2, 2, 3, 3])
+    assert _parts_moved(neighbor_graph(X, 3), labels, parts, 3)[3:].tolist() == [1, 1, 2, 2]
 
 
 def test_a_cluster_that_all_would_leave_keeps_them():
     X = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [5.0], [5.1]])
     lost = np.array([0, 0, 1, 0, 0, 2, 2])
-    np.testing.assert_array_equal(_moved(neighbor_graph(X, 3), lost, 3), lost)
+    np.testing.assert_array_equal(_samples_moved(neighbor_graph(X, 3), lost, 3), lost)
 
 
 def test_largest_cluster_comes_first(blobs):

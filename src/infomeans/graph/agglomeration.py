@@ -27,6 +27,9 @@ from sklearn.utils.validation import check_array
 from infomeans._typing import Array, IntArray
 from infomeans.graph.neighbors import neighbor_graph, usual_neighbors
 
+PARTS = 100
+"""Into so many parts a cluster is taken, on average, before these may move."""
+
 
 def agglomerate(
     X: Array, n_clusters: int, n_neighbors: int | None = None, *, min_share: float = 0.2
@@ -36,8 +39,9 @@ def agglomerate(
     Merging until `n_clusters` are left would let a few outliers take whole clusters. Instead
     the tree is cut at its last level with `n_clusters` *substantial* clusters, and the members
     of the others go to the substantial cluster that the graph ties them to most. Merges are
-    never undone, and the first ones knew only a few samples; so in the end every sample may
-    move once, to the cluster that it is tied to most. No cluster is lost by that.
+    never undone, though each knew only two clusters; so in the end the branches of the tree
+    may move, to the cluster that the graph ties them to most: first those that are about a
+    hundredth of a cluster, then those it began with, then the samples. No cluster is lost.
 
     Parameters
     ----------
@@ -72,7 +76,10 @@ def agglomerate(
     merges = _merge_all(X, graph, start, n_clusters)
     state = _cut(start, merges, n_clusters, min_share)
     labels = _absorb_small(X, graph, state, n_clusters)
-    return _by_size(_moved(graph, labels, n_clusters))
+    branches = merges[: max(int(start.max()) + 1 - PARTS * n_clusters, 0)]
+    for parts in (_replay(start, branches), start):
+        labels = _parts_moved(graph, labels, parts, n_clusters)
+    return _by_size(_samples_moved(graph, labels, n_clusters))
 
 
 def _check_arguments(n: int, n_clusters: int, n_neighbors: int | None, min_share: float) -> None:
@@ -296,14 +303,38 @@ def _absorb_small(X: Array, graph: sparse.csr_array, state: IntArray, n_clusters
     return labels
 
 
-def _moved(graph: sparse.csr_array, labels: IntArray, n_clusters: int) -> IntArray:
-    """Every sample in the cluster it is tied to most; a cluster that all would leave stays.
+def _parts_moved(
+    graph: sparse.csr_array, labels: IntArray, parts: IntArray, n_clusters: int
+) -> IntArray:
+    """Every part in the cluster that its samples are tied to most, apart from themselves.
 
-    A sample is tied to itself both ways, as to its nearest neighbour.
+    A part lies in one cluster, so one that lies in several is several; and one that is more than
+    half of its cluster stays.
     """
-    pull = ((graph + graph.T) @ _members(labels, n_clusters)).tocsr()
+    names, ids = np.unique(parts * n_clusters + labels, return_inverse=True)
+    part, home = _members(ids, len(names)), names % n_clusters
+    ties = part.T @ (graph + graph.T) @ part
+    sizes = np.bincount(ids)
+    most = 2 * sizes > np.bincount(labels, minlength=n_clusters)[home]
+    apart = ties - sparse.diags_array(ties.diagonal())
+    return _moved(apart, home, np.where(most, np.inf, 0.0), n_clusters)[ids]
+
+
+def _samples_moved(graph: sparse.csr_array, labels: IntArray, n_clusters: int) -> IntArray:
+    """Every sample in the cluster it is tied to most; to itself as to its nearest, both ways."""
     nearest = graph.max(axis=1).toarray().ravel()
-    own = pull[np.arange(len(labels)), labels] + 2 * nearest
+    return _moved(graph + graph.T, labels, 2 * nearest, n_clusters)
+
+
+def _moved(
+    ties: sparse.csr_array, labels: IntArray, stay: NDArray[Any], n_clusters: int
+) -> IntArray:
+    """Everything in the cluster it is tied to most, with so much more to stay where it is.
+
+    A cluster that all would leave keeps them.
+    """
+    pull = (ties @ _members(labels, n_clusters)).tocsr()
+    own = pull[np.arange(len(labels)), labels] + stay
     moved = np.where(pull.max(axis=1).toarray().ravel() > own, pull.argmax(axis=1), labels)
     while (left := np.bincount(moved, minlength=n_clusters) == 0).any():
         moved = np.where(left[labels], labels, moved)
