@@ -1,5 +1,6 @@
 """The initial clusters, from the embedding of a pretrained network."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -39,7 +40,14 @@ def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
     return labels.astype(np.int64)
 
 
-def initial_clusters(z: Array, n_clusters: int, init: Init, *, seed: int) -> IntArray:
+def initial_clusters(
+    z: Array,
+    n_clusters: int,
+    init: Init,
+    *,
+    seed: int,
+    views: Callable[[], Array | None] = lambda: None,
+) -> IntArray:
     """Hard clusters of an embedding (n, d).
 
     Parameters
@@ -51,12 +59,15 @@ def initial_clusters(z: Array, n_clusters: int, init: Init, *, seed: int) -> Int
         start that the paper states.
     seed : int
         Of K-means.
+    views : callable
+        Gives embeddings (v, n, d) of the samples as augmentation changes them, if it does. The
+        graph takes a sample for as near as the nearest of its views.
     """
     labels = check_init(init, len(z), n_clusters)
     if labels is not None:
         return labels
     if init == "graph":
-        return agglomerate(z, n_clusters)
+        return agglomerate(z, n_clusters, views=views())
     # Several threads would add up in changing order, and ties could fall either way.
     with threadpool_limits(1, user_api="openmp"):
         kmeans = KMeans(n_clusters, n_init=20, random_state=seed).fit(z)

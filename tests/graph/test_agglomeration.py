@@ -80,6 +80,25 @@ def test_neighbours_by_default_are_the_root_of_the_mean_size_within_limits(
     assert usual_neighbors(n, n_clusters) == neighbors
 
 
+def test_a_sample_is_as_near_as_the_nearest_of_its_views():
+    rng = np.random.default_rng(0)
+    X, views = rng.normal(size=(60, 3)), rng.normal(size=(4, 60, 3))
+    every = np.concatenate([X[None], views])
+    far = np.linalg.norm(X[None, :, None] - every[:, None], axis=-1).min(axis=0)
+    np.fill_diagonal(far, np.inf)
+    found = neighbor_graph(X, 7, views).indices.reshape(60, 7)
+    np.testing.assert_array_equal(found, np.argsort(far, axis=1)[:, :7])
+
+
+def test_views_join_what_lies_apart(blobs):
+    X, _ = blobs
+    half = np.arange(len(X)) % 2 == 0
+    torn = X + np.where(half, 100.0, 0.0)[:, None]
+    swapped = X + np.where(half, 0.0, 100.0)[:, None]
+    assert accuracy(half, agglomerate(torn, 2)) == 1
+    assert accuracy(half, agglomerate(torn, 2, views=swapped[None])) < 0.9
+
+
 def test_a_sample_among_strangers_moves_to_them(blobs):
     X, classes = blobs
     mistaken = classes.copy()

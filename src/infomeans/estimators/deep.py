@@ -180,7 +180,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         hours.
     augment : bool
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
-        at random. It assumes that such changes leave an image what it is.
+        at random, and the graph takes two images for as near as they can be made by that. It
+        assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str
@@ -257,7 +258,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             trainer.pretrain(x)
             n_features = trainer.embed(x[:1]).shape[1]
             method = self._method_class()(self.n_clusters, n_features, **self._method_params())
-            initial = trainer.cluster(x, method, partial(self._start, seed=trainer.seed))
+            initial = trainer.cluster(x, method, partial(self._start, trainer=trainer, x=x))
         self.initial_labels_ = initial.cpu().numpy()
         self.method_ = method.cpu().eval()
         self.cluster_centers_ = method.prototypes.detach().numpy().copy()
@@ -279,9 +280,16 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         shared = {*DeepClusterer.__dataclass_fields__}
         return {name: getattr(self, name) for name in self.get_params() if name not in shared}
 
-    def _start(self, z: Tensor, *, seed: int) -> Tensor:
+    def _start(self, z: Tensor, *, trainer: Trainer, x: Tensor) -> Tensor:
         """The initial clusters, for the embedding of the pretrained network."""
-        labels = initial_clusters(z.cpu().numpy(), self.n_clusters, self.init, seed=seed)
+
+        def views() -> NDArray[Any] | None:
+            found = trainer.views(x)
+            return None if found is None else found.cpu().numpy()
+
+        labels = initial_clusters(
+            z.cpu().numpy(), self.n_clusters, self.init, seed=trainer.seed, views=views
+        )
         return torch.as_tensor(labels)
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:

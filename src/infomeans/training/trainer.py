@@ -26,6 +26,8 @@ from infomeans.training.step import Augment, TrainingStep
 
 PHASES = ("pretrain", "warm-up", "alternate")
 EMBED_BATCH = 1024
+VIEWS = 12
+"""So many times are augmented samples looked at for the initial clusters."""
 
 
 class Trainer:
@@ -107,6 +109,14 @@ class Trainer:
     def embed(self, x: Tensor) -> Tensor:
         """The clean embedding of all samples."""
         return embed(self.network, x, self.fabric)
+
+    def views(self, x: Tensor) -> Tensor | None:
+        """The embeddings (v, n, d) of all samples as augmentation changes them, if it does."""
+        if self.augment is None:
+            return None
+        torch.manual_seed(seed_for(self.seed, len(PHASES)))
+        looks = (embed(self.network, x, self.fabric, self.augment) for _ in range(VIEWS))
+        return torch.stack([*looks])
 
     def cluster(self, x: Tensor, method: Method, start: Callable[[Tensor], Tensor]) -> Tensor:
         """Train network and method together, from hard initial clusters.
@@ -353,10 +363,12 @@ class _Best:
         return self.waited >= self.patience
 
 
-def embed(network: Network, x: Tensor, fabric: Fabric) -> Tensor:
-    """The clean embedding of samples that lie on the device."""
+def embed(
+    network: Network, x: Tensor, fabric: Fabric, augment: Augment = lambda part: part
+) -> Tensor:
+    """The clean embedding of samples that lie on the device, or of augmented ones."""
     with _evaluating(network), torch.no_grad(), fabric.autocast():
-        return torch.cat([network(part) for part in x.split(EMBED_BATCH)]).float()
+        return torch.cat([network(augment(part)) for part in x.split(EMBED_BATCH)]).float()
 
 
 @contextmanager
