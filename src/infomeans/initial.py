@@ -1,6 +1,6 @@
 """The initial clusters, from the embedding of a pretrained network."""
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
@@ -46,7 +46,7 @@ def initial_clusters(
     init: Init,
     *,
     seed: int,
-    views: Callable[[], Array | None] = lambda: None,
+    views: Iterable[Array] = (),
 ) -> IntArray:
     """Hard clusters of an embedding (n, d).
 
@@ -59,15 +59,14 @@ def initial_clusters(
         start that the paper states.
     seed : int
         Of K-means.
-    views : callable
-        Gives embeddings (v, n, d) of the samples as augmentation changes them, if it does. The
-        graph takes a sample for as near as the nearest of its views.
+    views : iterable of (n, d) arrays
+        Embeddings of the samples as augmentation changes them; the graph looks at them too.
     """
     labels = check_init(init, len(z), n_clusters)
     if labels is not None:
         return labels
     if init == "graph":
-        return agglomerate(z, n_clusters, views=views())
+        return agglomerate(z, n_clusters, views=views)
     # Several threads would add up in changing order, and ties could fall either way.
     with threadpool_limits(1, user_api="openmp"):
         kmeans = KMeans(n_clusters, n_init=20, random_state=seed).fit(z)

@@ -21,11 +21,14 @@ def test_the_target_step_is_timed_over_samples_and_over_clusters():
 
 def test_adm_writes_table_and_figure(data_dir, cache, tmp_path):
     results = grid.Results(tmp_path / "adm.jsonl")
-    for method in ("mi-adm", "mi-d"):
-        results.append(grid.run_job(grid.make_job("usps", method, 0), data_dir, cache, 1))
-    text = experiments.write_adm(results, tmp_path, data_dir=data_dir, cache=cache)
+    jobs = [grid.make_job("usps", method, 0) for method in ("mi-adm", "mi-d")]
+    for job in jobs:
+        results.append(grid.run_job(job, data_dir, cache, 1))
+    text = experiments.write_adm(results, jobs, tmp_path, data_dir=data_dir, cache=cache)
     assert "| mi-d | **" in text
-    assert "An epoch of alternation on usps" in text
+    epochs = text.split("An epoch of alternation on usps")[1].split("##")[0]
+    assert all(float(row.split("|")[2]) > 0 for row in epochs.splitlines() if "| mi-" in row)
+    assert epochs.count("| mi-") == 2
     assert "milliseconds" in text
     assert (tmp_path / "adm.png").read_bytes().startswith(b"\x89PNG")
 

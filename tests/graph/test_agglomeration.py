@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import adjusted_rand_score
 
-from infomeans.graph import agglomerate, neighbor_graph, usual_neighbors
+from infomeans.graph import agglomerate, agglomeration, neighbor_graph, usual_neighbors
 from infomeans.graph.agglomeration import _Forest, _parts_moved, _samples_moved
 from infomeans.metrics import accuracy
 
@@ -31,8 +32,9 @@ def test_is_good_on_digits():
     st.integers(1, 30),
     st.integers(0, 2**31),
     st.sampled_from(["normal", "duplicates", "constant", "far apart"]),
+    st.integers(0, 2),
 )
-def test_always_gives_exactly_the_clusters_asked_for(size, n_neighbors, seed, kind):
+def test_always_gives_exactly_the_clusters_asked_for(size, n_neighbors, seed, kind, n_views):
     n, k = size
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
@@ -42,7 +44,8 @@ def test_always_gives_exactly_the_clusters_asked_for(size, n_neighbors, seed, ki
         X[:] = 1.5
     elif kind == "far apart":
         X += 1e4 * rng.integers(0, 8, (n, 1))
-    labels = agglomerate(X, k, n_neighbors)
+    views = [X + rng.normal(size=X.shape) for _ in range(n_views)]
+    labels = agglomerate(X, k, n_neighbors, views=views)
     assert labels.shape == (n,)
     assert sorted(set(labels.tolist())) == list(range(k))
 
@@ -86,24 +89,39 @@ def test_a_sample_is_as_near_as_the_nearest_of_its_views():
     every = np.concatenate([X[None], views])
     far = np.linalg.norm(X[None, :, None] - every[:, None], axis=-1).min(axis=0)
     np.fill_diagonal(far, np.inf)
-    found = neighbor_graph(X, 7, views).indices.reshape(60, 7)
-    np.testing.assert_array_equal(found, np.argsort(far, axis=1)[:, :7])
+    graph = neighbor_graph(X, 7, views)
+    found, least = np.argsort(far, axis=1)[:, :7], np.sort(far, axis=1)[:, :7] ** 2
+    np.testing.assert_array_equal(graph.indices.reshape(60, 7), found)
+    weights = np.exp(-least / least.mean())
+    weights /= weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(graph.data.reshape(60, 7), weights)
 
 
 def test_views_join_what_lies_apart(blobs):
-    X, _ = blobs
+    X, classes = blobs
     half = np.arange(len(X)) % 2 == 0
     torn = X + np.where(half, 100.0, 0.0)[:, None]
     swapped = X + np.where(half, 0.0, 100.0)[:, None]
-    assert accuracy(half, agglomerate(torn, 2)) == 1
-    assert accuracy(half, agglomerate(torn, 2, views=swapped[None])) < 0.9
+    assert accuracy(classes, agglomerate(torn, 4)) < 0.8
+    assert accuracy(classes, agglomerate(torn, 4, views=[swapped])) > 0.95
+
+
+def test_a_view_of_other_samples_is_refused(blobs):
+    X, _ = blobs
+    with pytest.raises(ValueError, match=r"a view of shape \(5, 6\)"):
+        agglomerate(X, 4, views=[X[:5]])
+
+
+def samples_moved(graph, labels, n_clusters):
+    nearest = graph.max(axis=1).toarray().ravel()
+    return _samples_moved(graph + graph.T, labels, nearest, n_clusters)
 
 
 def test_a_sample_among_strangers_moves_to_them(blobs):
     X, classes = blobs
     mistaken = classes.copy()
     mistaken[:3] = (classes[:3] + 1) % 4
-    np.testing.assert_array_equal(_samples_moved(neighbor_graph(X, 10), mistaken, 4), classes)
+    np.testing.assert_array_equal(samples_moved(neighbor_graph(X, 10), mistaken, 4), classes)
 
 
 def test_a_part_among_strangers_moves_to_them_as_one(blobs):
@@ -112,22 +130,38 @@ def test_a_part_among_strangers_moves_to_them_as_one(blobs):
     outermost = np.argsort(X[classes == 0] @ X[classes == 0].mean(axis=0))[-20:]
     part = np.isin(np.arange(len(X)), np.flatnonzero(classes == 0)[outermost])
     mistaken = np.where(part, 1, classes)
-    assert (_samples_moved(graph, mistaken, 4) == 1)[part].any()  # they hold each other back
+    assert (samples_moved(graph, mistaken, 4) == 1)[part].any()  # they hold each other back
     parts = np.where(part, len(X), np.arange(len(X)))
-    assert (_parts_moved(graph, mistaken, parts, 4) == 0)[part].all()
+    assert (_parts_moved(graph + graph.T, mistaken, parts, 4) == 0)[part].all()
 
 
 def test_a_part_that_is_most_of_its_cluster_stays():
-    X = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [5.0], [5.1]])
-    labels = np.array([0, 0, 0, 1, 1, 2, 2])
-    parts = np.array([0, 0, 1, 2, 2, 3, 3])
-    assert _parts_moved(neighbor_graph(X, 3), labels, parts, 3)[3:].tolist() == [1, 1, 2, 2]
+    labels, parts = np.array([0, 0, 1, 1, 1, 1]), np.array([0, 0, 1, 1, 1, 2])
+    ties = np.zeros((6, 6))
+    ties[0, 2] = ties[2, 0] = 1.0  # nothing else holds anything
+    assert _parts_moved(sparse.csr_array(ties), labels, parts, 2).tolist() == [0, 0, 1, 1, 1, 1]
+    parts[2:5] = [1, 3, 4]  # less than half of the cluster
+    assert _parts_moved(sparse.csr_array(ties), labels, parts, 2).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_larger_branches_move_before_those_the_tree_began_with(blobs, monkeypatch):
+    X, classes = blobs
+    seen = []
+
+    def watched(ties, labels, parts, n_clusters):
+        seen.append(len(np.unique(parts)))
+        return labels
+
+    monkeypatch.setattr(agglomeration, "_parts_moved", watched)
+    monkeypatch.setattr(agglomeration, "PARTS", 3)
+    assert accuracy(classes, agglomerate(X, 4)) == 1
+    assert seen[0] == 12 < seen[1] < len(X)
 
 
 def test_a_cluster_that_all_would_leave_keeps_them():
     X = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [5.0], [5.1]])
     lost = np.array([0, 0, 1, 0, 0, 2, 2])
-    np.testing.assert_array_equal(_samples_moved(neighbor_graph(X, 3), lost, 3), lost)
+    np.testing.assert_array_equal(samples_moved(neighbor_graph(X, 3), lost, 3), lost)
 
 
 def test_largest_cluster_comes_first(blobs):

@@ -80,7 +80,8 @@ def adm(
     jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
     grid.Results(out / "adm.jsonl").borrow(jobs, grid.Results(out / "results.jsonl"))
     lines = _run(jobs, out / "adm.jsonl", data_dir, cache)
-    console.print(Markdown(experiments.write_adm(lines, out, data_dir=data_dir, cache=cache)))
+    text = experiments.write_adm(lines, jobs, out, data_dir=data_dir, cache=cache)
+    console.print(Markdown(text))
 
 
 @command(app, name="lambda")

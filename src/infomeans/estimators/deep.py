@@ -180,8 +180,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         hours.
     augment : bool
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
-        at random, and the graph takes two images for as near as they can be made by that. It
-        assumes that such changes leave an image what it is.
+        at random, and the graph looks at twelve such views of every image. It assumes that such
+        changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str
@@ -282,11 +282,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
 
     def _start(self, z: Tensor, *, trainer: Trainer, x: Tensor) -> Tensor:
         """The initial clusters, for the embedding of the pretrained network."""
-
-        def views() -> NDArray[Any] | None:
-            found = trainer.views(x)
-            return None if found is None else found.cpu().numpy()
-
+        views = (view.cpu().numpy() for view in trainer.views(x))
         labels = initial_clusters(
             z.cpu().numpy(), self.n_clusters, self.init, seed=trainer.seed, views=views
         )

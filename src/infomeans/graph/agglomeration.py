@@ -13,7 +13,7 @@ and additive, so that they are added up over the neighbourhood of the smaller cl
 """
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any
 
@@ -28,7 +28,7 @@ from infomeans._typing import Array, IntArray
 from infomeans.graph.neighbors import neighbor_graph, usual_neighbors
 
 PARTS = 100
-"""Into so many parts a cluster is taken, on average, before these may move."""
+"""Branches of the tree for each cluster, at the level from which they may move."""
 
 
 def agglomerate(
@@ -37,7 +37,7 @@ def agglomerate(
     n_neighbors: int | None = None,
     *,
     min_share: float = 0.2,
-    views: Array | None = None,
+    views: Iterable[Array] = (),
 ) -> IntArray:
     """Cluster samples by sparse graph agglomeration.
 
@@ -46,7 +46,8 @@ def agglomerate(
     of the others go to the substantial cluster that the graph ties them to most. Merges are
     never undone, though each knew only two clusters; so in the end the branches of the tree
     may move, to the cluster that the graph ties them to most: first those that are about a
-    hundredth of a cluster, then those it began with, then the samples. No cluster is lost.
+    hundredth of a cluster, then those it began with, then the samples. No cluster is lost, though
+    one may become less than substantial.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def agglomerate(
     min_share : float
         A cluster is substantial from this share of the mean size `n / n_clusters` on. Where no
         level of the tree has enough of them, the share is halved until one does.
-    views : (v, n, d) array, optional
+    views : iterable of (n, d) arrays
         The same samples, each changed a little; see `neighbor_graph`.
 
     Returns
@@ -82,11 +83,12 @@ def agglomerate(
     start = _first_clusters(graph, n_clusters)
     merges = _merge_all(X, graph, start, n_clusters)
     state = _cut(start, merges, n_clusters, min_share)
-    labels = _absorb_small(X, graph, state, n_clusters)
-    branches = merges[: max(int(start.max()) + 1 - PARTS * n_clusters, 0)]
-    for parts in (_replay(start, branches), start):
-        labels = _parts_moved(graph, labels, parts, n_clusters)
-    return _by_size(_samples_moved(graph, labels, n_clusters))
+    ties = graph + graph.T
+    labels = _absorb_small(X, ties, state, n_clusters)
+    for parts in _branches(start, merges, n_clusters):
+        labels = _parts_moved(ties, labels, parts, n_clusters)
+    nearest = graph.max(axis=1).toarray().ravel()
+    return _by_size(_samples_moved(ties, labels, nearest, n_clusters))
 
 
 def _check_arguments(n: int, n_clusters: int, n_neighbors: int | None, min_share: float) -> None:
@@ -110,7 +112,7 @@ def _first_clusters(graph: sparse.csr_array, n_clusters: int) -> IntArray:
     nearest = graph.indices[graph.indptr[:-1]]
     links = sparse.csr_array((np.ones(n), (np.arange(n), nearest)), shape=(n, n))
     count, labels = connected_components(links, directed=True, connection="weak")
-    return labels if count >= n_clusters else np.arange(n)
+    return labels.astype(np.int64) if count >= n_clusters else np.arange(n)
 
 
 def _merge_all(
@@ -292,9 +294,8 @@ def _last_level(
     return level
 
 
-def _absorb_small(X: Array, graph: sparse.csr_array, state: IntArray, n_clusters: int) -> IntArray:
+def _absorb_small(X: Array, ties: sparse.csr_array, state: IntArray, n_clusters: int) -> IntArray:
     """Number the `n_clusters` largest clusters by size and give them all other samples."""
-    ties = graph + graph.T
     labels = _by_size(state)
     labels[labels >= n_clusters] = -1
     while (labels < 0).any():
@@ -310,35 +311,46 @@ def _absorb_small(X: Array, graph: sparse.csr_array, state: IntArray, n_clusters
     return labels
 
 
+def _branches(
+    start: IntArray, merges: list[tuple[int, int]], n_clusters: int
+) -> Iterator[IntArray]:
+    """The branches that may move, larger ones first, as far as there are any."""
+    count = int(start.max()) + 1
+    if count > PARTS * n_clusters:
+        yield _replay(start, merges[: count - PARTS * n_clusters])
+    if count < len(start):
+        yield start
+
+
 def _parts_moved(
-    graph: sparse.csr_array, labels: IntArray, parts: IntArray, n_clusters: int
+    ties: sparse.csr_array, labels: IntArray, parts: IntArray, n_clusters: int
 ) -> IntArray:
     """Every part in the cluster that its samples are tied to most, apart from themselves.
 
-    A part lies in one cluster, so one that lies in several is several; and one that is more than
-    half of its cluster stays.
+    A part that is divided among clusters counts as one in each. One that is more than half of its
+    cluster stays.
     """
     names, ids = np.unique(parts * n_clusters + labels, return_inverse=True)
     part, home = _members(ids, len(names)), names % n_clusters
-    ties = part.T @ (graph + graph.T) @ part
-    sizes = np.bincount(ids)
-    most = 2 * sizes > np.bincount(labels, minlength=n_clusters)[home]
-    apart = ties - sparse.diags_array(ties.diagonal())
+    between = part.T @ ties @ part
+    most = 2 * np.bincount(ids) > np.bincount(labels, minlength=n_clusters)[home]
+    apart = between - sparse.diags_array(between.diagonal())
     return _moved(apart, home, np.where(most, np.inf, 0.0), n_clusters)[ids]
 
 
-def _samples_moved(graph: sparse.csr_array, labels: IntArray, n_clusters: int) -> IntArray:
+def _samples_moved(
+    ties: sparse.csr_array, labels: IntArray, nearest: Array, n_clusters: int
+) -> IntArray:
     """Every sample in the cluster it is tied to most; to itself as to its nearest, both ways."""
-    nearest = graph.max(axis=1).toarray().ravel()
-    return _moved(graph + graph.T, labels, 2 * nearest, n_clusters)
+    return _moved(ties, labels, 2 * nearest, n_clusters)
 
 
 def _moved(
     ties: sparse.csr_array, labels: IntArray, stay: NDArray[Any], n_clusters: int
 ) -> IntArray:
-    """Everything in the cluster it is tied to most, with so much more to stay where it is.
+    """Everything in the cluster it was tied to most before anything moved.
 
-    A cluster that all would leave keeps them.
+    `stay` is added to the tie to its own cluster. A cluster that all would leave keeps them.
     """
     pull = (ties @ _members(labels, n_clusters)).tocsr()
     own = pull[np.arange(len(labels)), labels] + stay
