@@ -1,6 +1,5 @@
 """The initial clusters, from the embedding of a pretrained network."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
@@ -40,14 +39,7 @@ def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
     return labels.astype(np.int64)
 
 
-def initial_clusters(
-    z: Array,
-    n_clusters: int,
-    init: Init,
-    *,
-    seed: int,
-    views: Iterable[Array] = (),
-) -> IntArray:
+def initial_clusters(z: Array, n_clusters: int, init: Init, *, seed: int) -> IntArray:
     """Hard clusters of an embedding (n, d).
 
     Parameters
@@ -59,14 +51,12 @@ def initial_clusters(
         start that the paper states.
     seed : int
         Of K-means.
-    views : iterable of (n, d) arrays
-        Embeddings of the samples as augmentation changes them; the graph looks at them too.
     """
     labels = check_init(init, len(z), n_clusters)
     if labels is not None:
         return labels
     if init == "graph":
-        return agglomerate(z, n_clusters, views=views)
+        return agglomerate(z, n_clusters)
     # Several threads would add up in changing order, and ties could fall either way.
     with threadpool_limits(1, user_api="openmp"):
         kmeans = KMeans(n_clusters, n_init=20, random_state=seed).fit(z)

@@ -32,9 +32,8 @@ def test_is_good_on_digits():
     st.integers(1, 30),
     st.integers(0, 2**31),
     st.sampled_from(["normal", "duplicates", "constant", "far apart"]),
-    st.integers(0, 2),
 )
-def test_always_gives_exactly_the_clusters_asked_for(size, n_neighbors, seed, kind, n_views):
+def test_always_gives_exactly_the_clusters_asked_for(size, n_neighbors, seed, kind):
     n, k = size
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
@@ -44,8 +43,7 @@ def test_always_gives_exactly_the_clusters_asked_for(size, n_neighbors, seed, ki
         X[:] = 1.5
     elif kind == "far apart":
         X += 1e4 * rng.integers(0, 8, (n, 1))
-    views = [X + rng.normal(size=X.shape) for _ in range(n_views)]
-    labels = agglomerate(X, k, n_neighbors, views=views)
+    labels = agglomerate(X, k, n_neighbors)
     assert labels.shape == (n,)
     assert sorted(set(labels.tolist())) == list(range(k))
 
@@ -81,35 +79,6 @@ def test_neighbours_by_default_are_the_root_of_the_mean_size_within_limits(
     n, n_clusters, neighbors
 ):
     assert usual_neighbors(n, n_clusters) == neighbors
-
-
-def test_a_sample_is_as_near_as_the_nearest_of_its_views():
-    rng = np.random.default_rng(0)
-    X, views = rng.normal(size=(60, 3)), rng.normal(size=(4, 60, 3))
-    every = np.concatenate([X[None], views])
-    far = np.linalg.norm(X[None, :, None] - every[:, None], axis=-1).min(axis=0)
-    np.fill_diagonal(far, np.inf)
-    graph = neighbor_graph(X, 7, views)
-    found, least = np.argsort(far, axis=1)[:, :7], np.sort(far, axis=1)[:, :7] ** 2
-    np.testing.assert_array_equal(graph.indices.reshape(60, 7), found)
-    weights = np.exp(-least / least.mean())
-    weights /= weights.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(graph.data.reshape(60, 7), weights)
-
-
-def test_views_join_what_lies_apart(blobs):
-    X, classes = blobs
-    half = np.arange(len(X)) % 2 == 0
-    torn = X + np.where(half, 100.0, 0.0)[:, None]
-    swapped = X + np.where(half, 0.0, 100.0)[:, None]
-    assert accuracy(classes, agglomerate(torn, 4)) < 0.8
-    assert accuracy(classes, agglomerate(torn, 4, views=[swapped])) > 0.95
-
-
-def test_a_view_of_other_samples_is_refused(blobs):
-    X, _ = blobs
-    with pytest.raises(ValueError, match=r"a view of shape \(5, 6\)"):
-        agglomerate(X, 4, views=[X[:5]])
 
 
 def samples_moved(graph, labels, n_clusters):

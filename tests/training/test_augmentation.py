@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from infomeans import MIADM, initial
-from infomeans.graph import agglomerate
+from infomeans import MIADM
 from infomeans.training import random_affine
 
 
@@ -47,22 +46,6 @@ def test_a_fit_sees_augmented_images_and_the_seed_decides(stripes):
     plain = MIADM(3, **settings).fit(images)
     assert np.array_equal(one.predict_proba(images), two.predict_proba(images))
     assert not np.array_equal(one.predict_proba(images), plain.predict_proba(images))
-
-
-@pytest.mark.parametrize("augment", [True, False])
-def test_the_graph_sees_several_views_of_every_image(augment, stripes, monkeypatch):
-    seen = []
-
-    def watched(z, n_clusters, *, views):
-        seen.extend(views)
-        return agglomerate(z, n_clusters)
-
-    monkeypatch.setattr(initial, "agglomerate", watched)
-    images, _ = stripes
-    model = MIADM(3, augment=augment, pretrain_epochs=1, warmup_epochs=0, epochs=0, random_state=0)
-    embedding = model.fit(images).embedding_
-    assert len({view.tobytes() for view in seen}) == (12 if augment else 0)
-    assert all(view.shape == embedding.shape for view in seen)
 
 
 def test_vectors_are_refused(blobs):

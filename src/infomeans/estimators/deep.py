@@ -180,8 +180,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         hours.
     augment : bool
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
-        at random, and the graph looks at twelve such views of every image. It assumes that such
-        changes leave an image what it is.
+        at random. It assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str
@@ -258,7 +257,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             trainer.pretrain(x)
             n_features = trainer.embed(x[:1]).shape[1]
             method = self._method_class()(self.n_clusters, n_features, **self._method_params())
-            initial = trainer.cluster(x, method, partial(self._start, trainer=trainer, x=x))
+            initial = trainer.cluster(x, method, partial(self._start, seed=trainer.seed))
         self.initial_labels_ = initial.cpu().numpy()
         self.method_ = method.cpu().eval()
         self.cluster_centers_ = method.prototypes.detach().numpy().copy()
@@ -280,12 +279,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         shared = {*DeepClusterer.__dataclass_fields__}
         return {name: getattr(self, name) for name in self.get_params() if name not in shared}
 
-    def _start(self, z: Tensor, *, trainer: Trainer, x: Tensor) -> Tensor:
+    def _start(self, z: Tensor, *, seed: int) -> Tensor:
         """The initial clusters, for the embedding of the pretrained network."""
-        views = (view.cpu().numpy() for view in trainer.views(x))
-        labels = initial_clusters(
-            z.cpu().numpy(), self.n_clusters, self.init, seed=trainer.seed, views=views
-        )
+        labels = initial_clusters(z.cpu().numpy(), self.n_clusters, self.init, seed=seed)
         return torch.as_tensor(labels)
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:

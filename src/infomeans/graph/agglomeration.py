@@ -13,7 +13,7 @@ and additive, so that they are added up over the neighbourhood of the smaller cl
 """
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -32,12 +32,7 @@ PARTS = 100
 
 
 def agglomerate(
-    X: Array,
-    n_clusters: int,
-    n_neighbors: int | None = None,
-    *,
-    min_share: float = 0.2,
-    views: Iterable[Array] = (),
+    X: Array, n_clusters: int, n_neighbors: int | None = None, *, min_share: float = 0.2
 ) -> IntArray:
     """Cluster samples by sparse graph agglomeration.
 
@@ -60,8 +55,6 @@ def agglomerate(
     min_share : float
         A cluster is substantial from this share of the mean size `n / n_clusters` on. Where no
         level of the tree has enough of them, the share is halved until one does.
-    views : iterable of (n, d) arrays
-        The same samples, each changed a little; see `neighbor_graph`.
 
     Returns
     -------
@@ -79,7 +72,7 @@ def agglomerate(
     _check_arguments(len(X), n_clusters, n_neighbors, min_share)
     if n_clusters == 1:
         return np.zeros(len(X), dtype=np.int64)
-    graph = neighbor_graph(X, n_neighbors or usual_neighbors(len(X), n_clusters), views)
+    graph = neighbor_graph(X, n_neighbors or usual_neighbors(len(X), n_clusters))
     start = _first_clusters(graph, n_clusters)
     merges = _merge_all(X, graph, start, n_clusters)
     state = _cut(start, merges, n_clusters, min_share)

@@ -1,13 +1,12 @@
 """The directed k-nearest-neighbour graph."""
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from infomeans._typing import Array, IntArray
+from infomeans._typing import Array
 
 FEWEST_NEIGHBORS, MOST_NEIGHBORS = 8, 20
 
@@ -21,7 +20,7 @@ def usual_neighbors(n_samples: int, n_clusters: int) -> int:
     return min(max(root, FEWEST_NEIGHBORS), MOST_NEIGHBORS)
 
 
-def neighbor_graph(X: Array, n_neighbors: int, views: Iterable[Array] = ()) -> sparse.csr_array:
+def neighbor_graph(X: Array, n_neighbors: int) -> sparse.csr_array:
     """Directed nearest-neighbour graph with Gaussian weights and rows that sum to one.
 
         w_ij ~ exp(-d_ij^2 / sigma^2)
@@ -32,9 +31,6 @@ def neighbor_graph(X: Array, n_neighbors: int, views: Iterable[Array] = ()) -> s
     X : (n, d) array
     n_neighbors : int
         Neighbours of each sample, itself not counted; clipped to `n - 1`.
-    views : iterable of (n, d) arrays
-        The same samples, each changed a little. The distance from one sample to another is the
-        least to the other and to its views.
 
     Returns
     -------
@@ -45,7 +41,7 @@ def neighbor_graph(X: Array, n_neighbors: int, views: Iterable[Array] = ()) -> s
     k = min(n_neighbors, n - 1)
     if k < 1:
         return sparse.csr_array((n, n))
-    distances, neighbors = _nearest(X, k, views)
+    distances, neighbors = NearestNeighbors(n_neighbors=k, n_jobs=-1).fit(X).kneighbors()
     squared = distances.astype(np.float64) ** 2
     # A row whose neighbours are all far away would underflow to zero weights: only differences
     # within a row matter once it is normalised, so each row is shifted by its nearest distance.
@@ -53,28 +49,3 @@ def neighbor_graph(X: Array, n_neighbors: int, views: Iterable[Array] = ()) -> s
     weights /= weights.sum(axis=1, keepdims=True)
     indptr = np.arange(0, n * k + 1, k)
     return sparse.csr_array((weights.ravel(), neighbors.ravel(), indptr), shape=(n, n))
-
-
-def _nearest(X: Array, k: int, views: Iterable[Array]) -> tuple[Array, IntArray]:
-    """Distances (n, k) to the nearest other samples, and which they are."""
-    distances, neighbors = NearestNeighbors(n_neighbors=k, n_jobs=-1).fit(X).kneighbors()
-    rows = np.arange(len(X))[:, None]
-    for view in views:
-        if view.shape != X.shape:
-            raise ValueError(f"a view of shape {view.shape} is not one of samples {X.shape}.")
-        more, found = NearestNeighbors(n_neighbors=k + 1, n_jobs=-1).fit(view).kneighbors(X)
-        more[found == rows] = np.inf
-        both = np.hstack([distances, more]), np.hstack([neighbors, found])
-        distances, neighbors = _least(*both, k)
-    return distances, neighbors
-
-
-def _least(distances: Array, neighbors: IntArray, k: int) -> tuple[Array, IntArray]:
-    """The k nearest of each row, where a neighbour counts once, at its least distance."""
-    order = np.lexsort((distances, neighbors))
-    distances = np.take_along_axis(distances, order, axis=1)
-    neighbors = np.take_along_axis(neighbors, order, axis=1)
-    distances[:, 1:][neighbors[:, 1:] == neighbors[:, :-1]] = np.inf
-    least = np.argsort(distances, axis=1, kind="stable")[:, :k]
-    distances = np.take_along_axis(distances, least, axis=1)
-    return distances, np.take_along_axis(neighbors, least, axis=1)

@@ -25,12 +25,7 @@ from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
 
 PHASES = ("pretrain", "warm-up", "alternate")
-LOOK, HOLD_OUT = len(PHASES), len(PHASES) + 1
-"""Other places in training with random numbers of their own."""
-
 EMBED_BATCH = 1024
-VIEWS = 12
-"""Augmented views of every sample, for the initial clusters."""
 
 
 class Trainer:
@@ -47,7 +42,7 @@ class Trainer:
     settings : Settings
     seed : int
     augment : callable, optional
-        Changes the samples that the noisy pass and the initial clusters see.
+        Changes the samples that the noisy pass sees.
     callbacks : sequence of Callback
     checkpoint : Checkpoint, optional
         Where the state is kept after every epoch. If it holds one already, training goes on from
@@ -112,13 +107,6 @@ class Trainer:
     def embed(self, x: Tensor) -> Tensor:
         """The clean embedding of all samples."""
         return embed(self.network, x, self.fabric)
-
-    def views(self, x: Tensor) -> Iterator[Tensor]:
-        """Embeddings of all samples as augmentation changes them, if it does."""
-        if self.augment is not None:
-            torch.manual_seed(seed_for(self.seed, LOOK))
-            for _ in range(VIEWS):
-                yield embed(self.network, x, self.fabric, self.augment)
 
     def cluster(self, x: Tensor, method: Method, start: Callable[[Tensor], Tensor]) -> Tensor:
         """Train network and method together, from hard initial clusters.
@@ -245,7 +233,7 @@ class Trainer:
 
     def _hold_out(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Samples to train on, and samples to stop by."""
-        generator = torch.Generator().manual_seed(seed_for(self.seed, HOLD_OUT))
+        generator = torch.Generator().manual_seed(seed_for(self.seed, len(PHASES)))
         order = torch.randperm(len(x), generator=generator).to(x.device)
         kept = len(x) - int(self.settings.validation_share * len(x))
         return (x[order[:kept]], x[order[kept:]]) if kept < len(x) else (x, x[:0])
@@ -365,11 +353,10 @@ class _Best:
         return self.waited >= self.patience
 
 
-def embed(network: Network, x: Tensor, fabric: Fabric, augment: Augment | None = None) -> Tensor:
-    """The embedding, without the network's noise, of samples that lie on the device."""
+def embed(network: Network, x: Tensor, fabric: Fabric) -> Tensor:
+    """The clean embedding of samples that lie on the device."""
     with _evaluating(network), torch.no_grad(), fabric.autocast():
-        parts = (augment(part) if augment else part for part in x.split(EMBED_BATCH))
-        return torch.cat([network(part) for part in parts]).float()
+        return torch.cat([network(part) for part in x.split(EMBED_BATCH)]).float()
 
 
 @contextmanager
