@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from infomeans.graph import agglomerate, agglomeration, neighbor_graph, usual_neighbors
-from infomeans.graph.agglomeration import _Forest, _parts_moved, _samples_moved
+from infomeans.graph.agglomeration import _Forest, _moved, _parts_moved
 from infomeans.metrics import accuracy
 
 
@@ -82,8 +82,7 @@ def test_neighbours_by_default_are_the_root_of_the_mean_size_within_limits(
 
 
 def samples_moved(graph, labels, n_clusters):
-    nearest = graph.max(axis=1).toarray().ravel()
-    return _samples_moved(graph + graph.T, labels, nearest, n_clusters)
+    return _moved(graph + graph.T, labels, 2 * graph.max(axis=1).toarray().ravel(), n_clusters)
 
 
 def test_a_sample_among_strangers_moves_to_them(blobs):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from infomeans.benchmark.tables import plain
 from infomeans.data import benchmark
 from infomeans.data.benchmarks import BENCHMARKS
 from infomeans.errors import InputError
@@ -13,10 +14,7 @@ from infomeans.errors import InputError
 
 def table(data_dir: str | Path | None = None) -> str:
     """Markdown, with the shares of the classes where the file is there to be counted."""
-    lines = [
-        "| data set | samples | classes | dimensions | smallest class | largest class |",
-        "|---|---|---|---|---|---|",
-    ]
+    rows = []
     for name, info in BENCHMARKS.items():
         n, classes, shape, shares = info.n, info.classes, info.shape, ("", "")
         try:
@@ -28,7 +26,6 @@ def table(data_dir: str | Path | None = None) -> str:
             n, classes, shape = len(samples), len(counts), samples.X.shape[1:]
             shares = (f"{counts.min() / n:.2%}", f"{counts.max() / n:.2%}")
         dimensions = " x ".join(map(str, shape))
-        lines.append(
-            f"| {info.title} | {n:,} | {classes} | {dimensions} | {shares[0]} | {shares[1]} |"
-        )
-    return "\n".join(lines) + "\n"
+        rows.append([info.title, f"{n:,}", classes, dimensions, *shares])
+    heads = ["data set", "samples", "classes", "dimensions", "smallest class", "largest class"]
+    return plain(heads, rows)

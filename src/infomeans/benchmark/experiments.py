@@ -101,9 +101,9 @@ def write_adm(
             f"## An epoch of alternation on {jobs[0].dataset}\n",
             f"Medians of {TURNS} turns each, with {torch.get_num_threads()} threads, commit "
             f"{commit() or 'unknown'}.\n",
-            _table(["method", "seconds"], [[name, f"{x:.2f}"] for name, x in epochs.items()]),
+            tables.plain(["method", "seconds"], [[name, f"{x:.2f}"] for name, x in epochs.items()]),
             "## The target step alone\n",
-            _table(
+            tables.plain(
                 ["samples", "clusters", "milliseconds"],
                 [[r["n"], r["k"], f"{r['milliseconds']:.2f}"] for r in steps],
             ),
@@ -140,9 +140,3 @@ def plot_paths(rows: Sequence[dict[str, Any]], path: Path) -> None:
         axis.legend(frameon=False)
         axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
-
-
-def _table(heads: list[str], rows: list[list[Any]]) -> str:
-    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    return "\n".join(lines) + "\n"

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans._typing import IntArray
+from infomeans.benchmark import tables
 from infomeans.benchmark.grid import Job, Results, commit, load, pretrained
 from infomeans.estimators import MIADM, DeepClusterer, SRKMeans
 from infomeans.files import write_atomic
@@ -119,15 +120,15 @@ def write_link(results: Results, out: Path) -> str:
     rows = results.rows()
     heads = ["data set", "seed", "agreement", "ARI", "I(X;K) mi-adm", "I(X;K) sr-kmeans"]
     heads += ["ACC mi-adm", "ACC sr-kmeans", "gap, first", "gap, last"]
-    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    lines = []
     for row in rows:
         ends = [row[name][-1] for name in ("mi-adm", "sr-kmeans")]
         last = row["agreement"][-1]
         cells = [row["dataset"], row["seed"], f"{last['acc']:.4f}", f"{last['ari']:.4f}"]
         cells += [f"{end['mi']:.3f}" for end in ends] + [f"{end['acc']:.4f}" for end in ends]
         cells += [f"{row['sr-kmeans'][i]['gap']:.3g}" for i in (0, -1)]
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
-    text = "\n".join(lines) + "\n"
+        lines.append(cells)
+    text = tables.plain(heads, lines)
     write_atomic(out / "link.md", text)
     _plot(rows, out / "link.png")
     return text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -86,6 +86,13 @@ def markdown(cells: Cells) -> str:
         lines.append(
             "| " + " | ".join([method, *(c.markdown() if c else "" for c in found)]) + " |"
         )
+    return "\n".join(lines) + "\n"
+
+
+def plain(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Any other table, as Markdown."""
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 

@@ -80,8 +80,9 @@ def agglomerate(
     labels = _absorb_small(X, ties, state, n_clusters)
     for parts in _branches(start, merges, n_clusters):
         labels = _parts_moved(ties, labels, parts, n_clusters)
-    nearest = graph.max(axis=1).toarray().ravel()
-    return _by_size(_samples_moved(ties, labels, nearest, n_clusters))
+    # A sample is tied to itself as to its nearest neighbour, both ways.
+    stay = 2 * graph.max(axis=1).toarray().ravel()
+    return _by_size(_moved(ties, labels, stay, n_clusters))
 
 
 def _check_arguments(n: int, n_clusters: int, n_neighbors: int | None, min_share: float) -> None:
@@ -329,13 +330,6 @@ def _parts_moved(
     most = 2 * np.bincount(ids) > np.bincount(labels, minlength=n_clusters)[home]
     apart = between - sparse.diags_array(between.diagonal())
     return _moved(apart, home, np.where(most, np.inf, 0.0), n_clusters)[ids]
-
-
-def _samples_moved(
-    ties: sparse.csr_array, labels: IntArray, nearest: Array, n_clusters: int
-) -> IntArray:
-    """Every sample in the cluster it is tied to most; to itself as to its nearest, both ways."""
-    return _moved(ties, labels, 2 * nearest, n_clusters)
 
 
 def _moved(
