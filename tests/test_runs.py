@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -68,6 +69,23 @@ def test_a_run_that_fails_gives_back_what_it_was_to_replace(tmp_path):
     Run.create(tmp_path / "run", {**CONFIG, "seed": 4}, overwrite=True).give_up()
     assert Run(tmp_path / "run").metrics == {"mi": 0.5}
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_complete_run_outlives_two_that_were_to_replace_it(tmp_path):
+    path = tmp_path / "run"
+    Run.create(path, CONFIG).write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5})
+    Run.create(path, {**CONFIG, "seed": 4}, overwrite=True)  # and is broken off
+    last = Run.create(path, {**CONFIG, "seed": 5}, overwrite=True)
+    assert last.config["seed"] == 5
+    last.give_up()
+    assert Run(path).metrics == {"mi": 0.5}
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_the_folder_one_is_in_can_be_a_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Run.create(Path(), CONFIG).write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5})
+    assert Run(tmp_path).metrics == {"mi": 0.5}
 
 
 def test_what_a_broken_write_left_behind_is_no_reason_to_refuse(tmp_path):

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 from infomeans import data
 from infomeans._typing import IntArray
 from infomeans.estimators import MIADM, Autoencoder
 from infomeans.graph import agglomerate
+from infomeans.initial import kmeans
 from infomeans.jobs import Request, create_run, finish
 from infomeans.metrics import scores
 
@@ -55,7 +55,7 @@ def run_demo(
 
     announce("K-means and graph agglomeration on the pixels")
     rows = [
-        _baseline("kmeans", lambda: _kmeans(pixels, k, seed), classes),
+        _baseline("kmeans", lambda: kmeans(pixels, k, seed=seed).labels_, classes),
         _baseline("graph", lambda: agglomerate(pixels, k), classes),
     ]
     announce("Auto-encoder")
@@ -65,7 +65,12 @@ def run_demo(
     embedding = autoencoder.transform(images)
     rows.insert(
         1,
-        _baseline("autoencoder+kmeans", lambda: _kmeans(embedding, k, seed), classes, pretraining),
+        _baseline(
+            "autoencoder+kmeans",
+            lambda: kmeans(embedding, k, seed=seed).labels_,
+            classes,
+            pretraining,
+        ),
     )
     announce("MI-ADM on that auto-encoder")
     began = time.perf_counter()
@@ -81,10 +86,6 @@ def run_demo(
     model.history_ = [*autoencoder.history_, *model.history_]
     finish(run, model, samples, {"seconds": seconds, "methods": [asdict(row) for row in rows]})
     return rows
-
-
-def _kmeans(X: np.ndarray, n_clusters: int, seed: int) -> IntArray:
-    return KMeans(n_clusters, n_init=20, random_state=seed).fit_predict(X)
 
 
 def _baseline(

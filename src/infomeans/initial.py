@@ -57,12 +57,26 @@ def initial_clusters(z: Array, n_clusters: int, init: Init, *, seed: int) -> Int
         return labels
     if init == "graph":
         return agglomerate(z, n_clusters)
+    found = kmeans(z, n_clusters, seed=seed)
+    if init == "kmeans":
+        return found.labels_.astype(np.int64)
+    return soft_kmeans(z, found.cluster_centers_).argmax(axis=1)
+
+
+def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = 20) -> KMeans:
+    """K-means by scikit-learn, the same every time.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    n_clusters : int
+    seed : int
+    n_init : int
+        Starts, of which the best counts.
+    """
     # Several threads would add up in changing order, and ties could fall either way.
     with threadpool_limits(1, user_api="openmp"):
-        kmeans = KMeans(n_clusters, n_init=20, random_state=seed).fit(z)
-    if init == "kmeans":
-        return kmeans.labels_.astype(np.int64)
-    return soft_kmeans(z, kmeans.cluster_centers_).argmax(axis=1)
+        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(X)
 
 
 def soft_kmeans(z: Array, prototypes: Array, *, lam: float = 1e-4, max_rounds: int = 100) -> Array:

@@ -84,7 +84,8 @@ class Request:
                 f"method {self.method!r} is unknown; choose one of {', '.join(known)}."
             )
         made: SampleClusterer = getattr(infomeans, known[self.method].estimator)(self.n_clusters)
-        accepted = made.get_params().keys() - TAKEN
+        plain = self.params.get("network", "") is None  # the one network that has a plain form
+        accepted = made.get_params().keys() - (TAKEN - {"network"} if plain else TAKEN)
         for name in self.params.keys() - accepted:
             raise InputError(
                 f"{self.method} has no parameter {name!r} to set; it has "
@@ -152,7 +153,8 @@ def cluster(
         figures = {"seconds": seconds}
         finish(run, estimator, samples, figures, parquet=request.parquet, progress=progress)
     except Exception:
-        run.give_up()
+        if not resume:
+            run.give_up()
         raise
     return run
 

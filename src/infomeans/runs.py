@@ -150,7 +150,9 @@ class Run:
         """
         check_free(path, overwrite=overwrite)
         aside = _aside(path)
-        if is_run(path):
+        if is_run(path) and aside.exists() and not cls(path).complete:
+            shutil.rmtree(path)  # It was to replace the one that still waits aside.
+        elif is_run(path):
             shutil.rmtree(aside, ignore_errors=True)
             path.rename(aside)
         try:
@@ -315,6 +317,7 @@ def check_free(path: Path, *, overwrite: bool) -> None:
 
 def _aside(path: Path) -> Path:
     """Where a run waits while another takes its place."""
+    path = Path(os.path.abspath(path))  # which has a name, even if it is "." or ends in ".."
     return path.with_name(f".{path.name}.replaced")
 
 

@@ -24,6 +24,7 @@ def test_a_cell_has_median_range_and_gap(cells):
     assert cell.median == 0.98
     assert cell.gap == pytest.approx(0.001)
     assert cell.markdown() == "**0.980** (0.970-0.990); paper 0.979, +0.001"
+    assert cells["kmeans", "usps", "acc"].markdown() == "**0.500** (one seed)"
     assert cells["kmeans", "usps", "acc"].gap is None
 
 
@@ -37,4 +38,4 @@ def test_markdown_has_a_row_for_each_method(cells):
 def test_latex_is_a_tabular(cells):
     text = tables.latex(cells)
     assert text.startswith("\\begin{tabular}{lllll}")
-    assert "kmeans & 0.500 & 0.400 & -- & -- \\\\" in text
+    assert "kmeans & 0.500 \\tiny one seed & 0.400 \\tiny one seed & -- & -- \\\\" in text

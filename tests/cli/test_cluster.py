@@ -1,6 +1,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from infomeans import load
 from infomeans.errors import InputError
+from infomeans.runs import Run
 from infomeans.training import Trainer
 
 BIN = Path(sys.executable).parent
@@ -72,7 +74,7 @@ def test_a_column_of_labels_is_no_feature(infomeans, table, tmp_path):
     ).output
     assert "colour" in shown
     assert labels(out / "labels.csv")[0]["id"] == "sample 0"
-    recipe = json.loads((out / "model" / "input.json").read_text())
+    recipe = json.loads((out / "model" / "model.json").read_text())["input"]
     assert recipe["columns"] == list("abcdef")
 
 
@@ -145,6 +147,40 @@ def test_a_run_is_resumed_from_anywhere(infomeans, photos, tmp_path, monkeypatch
     monkeypatch.setenv("INFOMEANS_DATA", "elsewhere")
     infomeans("cluster", "--resume", "--out", out, "--seed", 0)
     assert json.loads((out / "metrics.json").read_text())["acc"] < 1
+
+
+def test_a_resumed_run_that_fails_keeps_its_state(infomeans, photos, run, tmp_path, monkeypatch):
+    out = tmp_path / "run"
+    shutil.copytree(run, out)
+    with monkeypatch.context() as patch:
+        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        infomeans("cluster", photos, "-k", 3, "--out", out, "--overwrite", *QUICK, code=130)
+    before = contents(out)
+
+    def full(*_, **__):
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("infomeans.jobs.write_model", full)
+        infomeans("cluster", "--resume", "--out", out, code=1)
+    assert contents(out).keys() >= before.keys()
+    infomeans("cluster", "--resume", "--out", out)
+    assert (out / "labels.csv").read_bytes() == (run / "labels.csv").read_bytes()
+
+
+def test_embeddings_get_a_head_and_no_network(infomeans, blobs, tmp_path, monkeypatch):
+    np.save(tmp_path / "clip.npy", blobs[0])
+    out = tmp_path / "run"
+    options = ["-k", 4, "--out", out, "--embeddings"]
+    infomeans("cluster", tmp_path / "clip.npy", *options)
+    assert {record["phase"] for record in Run(out).history} == {"warm-up", "alternate"}
+    assert load(out).network is None
+    scaled = blobs[0] - blobs[0].mean(axis=0)
+    ratio = Run(out).embedding / scaled
+    assert np.allclose(ratio, ratio[0, 0], rtol=1e-3)
+    options[3] = tmp_path / "other"
+    result = infomeans("cluster", tmp_path / "clip.npy", *options, "--method", "kmeans", code=2)
+    assert "network" in result.output
 
 
 def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):

@@ -58,6 +58,10 @@ def test_a_header_of_numbers_is_no_header(parse):
 
 def test_columns_asked_for_as_text_keep_their_zeros(parse):
     assert parse("id, n\n007,008\n", text={"id", "n"}) == {"id": ["007"], "n": ["008"]}
+    assert parse("007,1\n008,2\n", text={"column 1"}) == {
+        "column 1": ["007", "008"],
+        "column 2": [1, 2],
+    }
 
 
 def test_a_late_surprise_changes_the_whole_column(parse):

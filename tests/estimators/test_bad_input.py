@@ -6,7 +6,8 @@ import torch
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
+from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, KMeansBaseline, SRKMeans
+from infomeans.errors import InputError
 from infomeans.methods import find_method
 
 CLUSTERERS = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
@@ -164,3 +165,41 @@ def test_no_network_and_odd_data(init, name):
 @pytest.mark.trains
 def test_the_autoencoder_takes_a_single_sample():
     assert Autoencoder(2, epochs=2).fit_transform(X[:1]).shape == (1, 2)
+
+
+def test_an_autoencoder_that_cannot_decode():
+    with pytest.raises(ValueError, match=r"decode\(z\)"):
+        Autoencoder(network=nn.Linear(6, 2)).fit(np.random.default_rng(0).random((20, 6)))
+
+
+@pytest.mark.trains
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_a_training_that_diverges_says_so(stripes, epochs):
+    lengths = {"pretrain_epochs": 1, "warmup_epochs": 0, "epochs": epochs}
+    model = MIADM(3, learning_rate=1e20, random_state=0, **lengths)
+    with pytest.raises(InputError, match=r"diverged: in epoch \d.*learning rate is 1e\+20"):
+        model.fit(stripes[0])
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(1e9, 1.0), (0.0, 1e300), (-1e308, 1e308)])
+def test_images_of_any_range_are_scaled_alike(shift, scale, stripes):
+    images, _ = stripes
+    images = (images - images.min()) / np.ptp(images)
+    plain, other = (
+        KMeansBaseline(3, random_state=0).fit(X) for X in (images, images * scale + shift)
+    )
+    assert np.abs(other.embedding_ - plain.embedding_).max() < 1e-5
+
+
+def test_a_column_whose_squares_overflow_still_counts(blobs):
+    X, _ = blobs
+    plain = KMeansBaseline(4, random_state=0).fit(X)
+    huge = KMeansBaseline(4, random_state=0).fit(X * np.array([1e200, 1, 1, 1, 1e-200, 1]))
+    assert np.abs(huge.embedding_ - plain.embedding_).max() < 1e-5
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">u2", np.longdouble])
+def test_numbers_that_torch_does_not_know(dtype, stripes):
+    whole = np.round(1000 * (stripes[0] - stripes[0].min()))
+    plain, other = (KMeansBaseline(3, random_state=0).fit(X) for X in (whole, whole.astype(dtype)))
+    assert np.array_equal(other.labels_, plain.labels_)

@@ -21,6 +21,8 @@ def test_images_and_vectors_are_clustered(cls, stripes, blobs):
         assert np.array_equal(model.labels_, model.predict(X))
         assert model.predict_proba(X).sum(axis=1) == pytest.approx(1)
         assert model.cluster_centers_.shape == (k, X[0].size)
+        assert np.array_equal(model.transform(X), model.embedding_)
+        assert model.set_output(transform="pandas").transform(X).shape == (len(X), X[0].size)
 
 
 def test_a_new_sample_joins_its_nearest_neighbour(blobs):

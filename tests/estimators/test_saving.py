@@ -120,7 +120,7 @@ def test_a_model_is_not_overwritten_unasked(blobs, tmp_path):
     assert infomeans.load(tmp_path / "model").n_clusters == 3
     second.save(tmp_path / "model", overwrite=True)
     assert infomeans.load(tmp_path / "model").n_clusters == 4
-    assert len(list((tmp_path / "model").iterdir())) == 3
+    assert len(list((tmp_path / "model").iterdir())) == 2
 
 
 def test_a_folder_that_is_no_model_is_never_overwritten(blobs, tmp_path):
@@ -132,7 +132,7 @@ def test_a_folder_that_is_no_model_is_never_overwritten(blobs, tmp_path):
 
 def test_a_crash_while_saving_leaves_the_old_model(blobs, tmp_path, monkeypatch):
     X, _ = blobs
-    first, second = (MIADM(k, **QUICK).fit(X) for k in (3, 4))
+    first, second = MIADM(3, **QUICK).fit(X), MIADM(4, **QUICK).fit(X[:, :5])
     first.save(tmp_path / "model")
     write = infomeans.estimators.saving.write_atomic
 
@@ -145,6 +145,33 @@ def test_a_crash_while_saving_leaves_the_old_model(blobs, tmp_path, monkeypatch)
     with pytest.raises(OSError, match="No space"):
         second.save(tmp_path / "model", overwrite=True)
     assert np.array_equal(infomeans.load(tmp_path / "model").labels_, first.labels_)
+    assert infomeans.data.open(X, like=tmp_path / "model").recipe.sample_shape == (6,)
+
+
+def test_tensors_that_are_not_its_own_stay(blobs, tmp_path):
+    model = MIADM(4, checkpoint=tmp_path / "state.safetensors", **QUICK).fit(blobs[0])
+    with pytest.raises(FileExistsError, match="not a model's"):
+        model.save(tmp_path, overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["state.safetensors"]
+
+
+def test_a_model_of_the_first_format_is_read_and_replaced(blobs, tmp_path):
+    X, path = blobs[0], tmp_path / "model"
+    MIADM(4, **QUICK).fit(X).save(path)
+    description = json.loads((path / "model.json").read_text())
+    (path / "input.json").write_text(json.dumps(description.pop("input")))
+    description["params"]["device"] = "cuda"
+    (path / "model.json").write_text(json.dumps({**description, "format": 1}))
+    assert infomeans.data.open(X, like=path).recipe.sample_shape == (6,)
+    loaded = infomeans.load(path)
+    loaded.save(path, overwrite=True)
+    assert sorted(p.suffix for p in path.iterdir()) == [".json", ".safetensors"]
+    assert np.array_equal(infomeans.load(path).predict(X), loaded.predict(X))
+
+
+def test_the_device_is_not_the_models(blobs, tmp_path):
+    model = MIADM(4, device="cpu", **QUICK).fit(blobs[0])
+    assert saved(model.set_params(device="cuda"), tmp_path / "model").device == "auto"
 
 
 def test_what_a_broken_save_left_behind_is_no_reason_to_refuse(blobs, tmp_path):
@@ -159,7 +186,7 @@ def test_what_a_broken_save_left_behind_is_no_reason_to_refuse(blobs, tmp_path):
 def test_on_disk_are_json_and_safetensors_alone(blobs, tmp_path):
     MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
     kinds = sorted(path.suffix for path in (tmp_path / "model").iterdir())
-    assert kinds == [".json", ".json", ".safetensors"]
+    assert kinds == [".json", ".safetensors"]
     for path in (tmp_path / "model").iterdir():
         if path.suffix == ".json":
             json.loads(path.read_text())

@@ -284,10 +284,8 @@ def test_a_refilled_prototype_is_not_drawn_back_by_the_targets_it_had():
 
 
 @pytest.mark.parametrize("slug", ["mi-adm", "depict", "mi-d"])
-def test_a_head_does_not_start_too_sure_of_itself(slug):
+def test_a_start_does_not_mind_where_the_embedding_lies(slug):
     data = embedded()
-    centres = torch.eye(K, D)
-    data.z = centres[data.q.argmax(1)] + 0.001 * torch.randn(300, D)
+    data.z = data.z + 1000
     method = started(slug, data)
-    first, second = method.log_posteriors(data.z).topk(2, dim=1).values.T
-    assert (first - second).mean() < 5.1
+    assert (method(data.z).argmax(1) == data.q.argmax(1)).float().mean() > 0.95

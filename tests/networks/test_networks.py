@@ -174,3 +174,14 @@ def test_no_network_takes_vectors_only():
 def test_images_must_have_eight_pixels_a_side():
     with pytest.raises(ValueError, match="7 x 9 pixels are too small"):
         convolutional_autoencoder((1, 7, 9), 3)
+
+
+def test_the_clean_pass_of_a_users_module_has_no_noise():
+    module = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.Dropout(0.5))
+    network, x = UserNetwork(module), torch.randn(50, 4)
+    expected = network.eval()(x)
+    network.train()
+    torch.testing.assert_close(network(x), expected)
+    assert module.training
+    assert not torch.equal(network.noisy(x), expected)
+    assert module[1].num_batches_tracked == 1

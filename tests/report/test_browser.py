@@ -322,3 +322,19 @@ def test_runs_stand_side_by_side(show, image_run, tmp_path):
     page.wait_for_selector("#sankey .sankey-link")
     page.select_option("#to", label="same")
     page.wait_for_function("document.querySelectorAll('#sankey .sankey-link').length === 3")
+
+
+def test_classes_that_begin_alike_have_a_row_each(show, reported, stripes, tmp_path):
+    images, classes = stripes
+    names = [f"a rather long name of a species, number {kind}" for kind in classes]
+    np.savez(tmp_path / "stripes.npz", images=images, labels=names)
+    reading = {"key": "images", "labels": "labels"}
+    request = Request(str(tmp_path / "stripes.npz"), 3, method="kmeans", reading=reading)
+    page = show(reported(request, tmp_path / "run").report)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_selector("#chart-confusion .main-svg")
+    assert page.locator("#chart-confusion .ytick text").count() == 3
+    cells = page.eval_on_selector_all(
+        "#chart-confusion .heatmap-label text", "all => all.map(e => e.textContent)"
+    )
+    assert sum(int(cell) for cell in cells if cell) == 120

@@ -89,17 +89,6 @@ def test_images_of_every_kind(tmp_path, layout, stripes):
     assert all(card["prototype"] for card in page["clusters"])
 
 
-def test_a_run_that_diverged_has_a_page(image_run, tmp_path):
-    run = Run(shutil.copytree(image_run.path, tmp_path / "run"))
-    for name in ("posteriors.npy", "embedding.npy"):
-        array = np.load(run.path / name)
-        array[:5] = np.nan
-        np.save(run.path / name, array)
-    history = [{**record, "loss": float("nan")} for record in run.history]
-    run.write_history(history)
-    assert "diverged" in write_report(run).read_text(encoding="utf-8")
-
-
 def test_two_runs_of_the_same_second_are_not_one(tmp_path):
     np.save(tmp_path / "x.npy", np.eye(20))
     request = Request(str(tmp_path / "x.npy"), 2, method="kmeans")

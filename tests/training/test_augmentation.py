@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from infomeans import MIADM
-from infomeans.training import random_affine
+from infomeans.training import augmentation, random_affine
 
 
 @pytest.fixture
@@ -51,3 +51,17 @@ def test_a_fit_sees_augmented_images_and_the_seed_decides(stripes):
 def test_vectors_are_refused(blobs):
     with pytest.raises(ValueError, match="augment=True needs images"):
         MIADM(3, augment=True).fit(blobs[0])
+
+
+def test_a_turn_keeps_distances_whatever_the_shape(monkeypatch):
+    for name in ("SCALE", "SHEAR", "SHIFT"):
+        monkeypatch.setattr(augmentation, name, 0.0)
+    monkeypatch.setattr(augmentation, "DEGREES", 60.0)
+    x = torch.zeros(50, 1, 40, 80)
+    x[:, :, 19:21, 51:53] = 1  # 12 pixels to the right of the centre
+    moved = random_affine(x)[:, 0]
+    mass = moved.sum(dim=(1, 2))
+    down = (moved.sum(dim=2) @ torch.arange(40.0)) / mass - 19.5
+    right = (moved.sum(dim=1) @ torch.arange(80.0)) / mass - 39.5
+    assert down.abs().max() > 8
+    torch.testing.assert_close(torch.hypot(down, right), torch.full((50,), 12.0), atol=0.3, rtol=0)

@@ -149,3 +149,16 @@ def test_the_file_holds_numbers_and_json_alone(tmp_path):
     state = Checkpoint(path, {"n": 1}).load()
     assert torch.equal(state["a"], torch.ones(3))
     assert state[0] == [1.5, None, "text"]
+
+
+def test_a_network_made_anew_each_time_goes_on_too(blobs, tmp_path):
+    X, _ = blobs
+
+    def network(shape, n_clusters):
+        return nn.Sequential(nn.Linear(*shape, 5), nn.Tanh())
+
+    model = MIADM(4, network=network, **LENGTHS, checkpoint=tmp_path / "state")
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callbacks=[Killed("alternate", 1)]).fit(X)
+    model.set_params(callbacks=None).fit(X)
+    assert [r["phase"] for r in model.history_].count("alternate") == 3

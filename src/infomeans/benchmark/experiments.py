@@ -98,6 +98,7 @@ def write_adm(
         [
             "## MI-ADM and MI-D\n",
             tables.markdown(tables.collect(rows)),
+            f"Runs of commits {', '.join(sorted({str(row['commit']) for row in rows}))}.\n",
             f"## An epoch of alternation on {jobs[0].dataset}\n",
             f"Medians of {TURNS} turns each, with {torch.get_num_threads()} threads, commit "
             f"{commit() or 'unknown'}.\n",

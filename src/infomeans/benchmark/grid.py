@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.cluster import KMeans
 
 import infomeans
 from infomeans._typing import IntArray
@@ -35,6 +34,7 @@ from infomeans.estimators.deep import HARMLESS
 from infomeans.estimators.saving import plain_params
 from infomeans.files import write_atomic
 from infomeans.graph import agglomerate
+from infomeans.initial import kmeans
 from infomeans.jobs import versions
 from infomeans.methods import METHODS
 from infomeans.metrics import scores
@@ -317,8 +317,7 @@ def _clusters(
     if job.method in BASELINES:
         X = pixels if encoder is None else encoder.transform(samples.X)
         if job.method.endswith("kmeans"):
-            kmeans = KMeans(n_clusters, n_init=20, random_state=job.seed)
-            return _Found(kmeans.fit_predict(X), {"n_init": 20})
+            return _Found(kmeans(X, n_clusters, seed=job.seed).labels_, {"n_init": 20})
         return _Found(agglomerate(X, n_clusters))
     assert encoder is not None
     state = cache / f"{'-'.join(map(str, job.key))}.safetensors"

@@ -38,7 +38,7 @@ class Trace:
         temperature = self.lam * method.n_clusters
         sums = data.q.sum(dim=0)
         prototypes = IF.weighted_means(sums, data.q.T @ data.z, method.prototypes)
-        self.labels.append(p.argmax(dim=1).numpy())
+        self.labels.append(p.argmax(dim=1).cpu().numpy())
         self.figures.append(
             {
                 "mi": IF.mutual_information(p).item(),

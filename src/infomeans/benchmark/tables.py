@@ -39,19 +39,20 @@ class Cell:
 
     def markdown(self) -> str:
         """Median, range and the paper's figure."""
-        text = f"**{_short(self.median)}**"
-        if len(self.values) > 1:
-            text += f" ({_short(min(self.values))}-{_short(max(self.values))})"
+        text = f"**{_short(self.median)}** ({self._range('-')})"
         if self.printed is not None:
             text += f"; paper {_short(self.printed)}, {self.gap:+.3f}"
         return text
 
     def latex(self) -> str:
         """Median and range, the paper's figure in brackets."""
-        text = _short(self.median)
-        if len(self.values) > 1:
-            text += f" \\tiny {_short(min(self.values))}--{_short(max(self.values))}"
+        text = f"{_short(self.median)} \\tiny {self._range('--')}"
         return text if self.printed is None else f"{text} \\normalsize [{_short(self.printed)}]"
+
+    def _range(self, dash: str) -> str:
+        if len(self.values) == 1:
+            return "one seed"
+        return f"{_short(min(self.values))}{dash}{_short(max(self.values))}"
 
 
 Cells = dict[tuple[str, str, str], Cell]

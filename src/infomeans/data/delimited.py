@@ -78,7 +78,7 @@ def _parse(
         parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=arrow_csv.ConvertOptions(
             decimal_point=point,
-            column_types={cell: pyarrow.string() for cell in head if cell.strip() in text},
+            column_types={n: pyarrow.string() for n in names or head if n.strip() in text},
         ),
     )
     return table.rename_columns([name.strip() for name in table.column_names])

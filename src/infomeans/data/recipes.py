@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from infomeans.errors import InputError
-from infomeans.files import write_atomic
 
-FILE = "input.json"
+FILE, KEY = "model.json", "input"
+"""Where the recipe for a model's input is."""
+
+OLD_FILE = "input.json"
+"""Where it was in the first format of models."""
 
 Kind = Literal["images", "table", "array"]
 Depth = Literal["uint8", "uint16", "float32"]
@@ -44,20 +47,20 @@ class Recipe(ABC):
         return _RECIPES[plain["kind"]](**fields)
 
 
-def write_recipe(recipe: Recipe, folder: Path) -> None:
-    """Put a recipe beside the model that it is for."""
-    write_atomic(folder / FILE, json.dumps(recipe.to_json(), indent=2) + "\n")
-
-
 def read_recipe(path: Path) -> Recipe:
     """How to read input for a model, from the folder of the model or of its run."""
     for folder in (path, path / "model"):
         if (folder / FILE).exists():
             try:
-                return Recipe.from_json(json.loads((folder / FILE).read_text(encoding="utf-8")))
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(f"{folder / FILE} is damaged.") from error
+                plain = _json(folder / FILE).get(KEY) or _json(folder / OLD_FILE)
+                return Recipe.from_json(plain)
+            except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+                raise InputError(f"{folder / FILE} does not say how to read its input.") from error
     raise InputError(f"{path} is not a saved model or a run: it holds no {FILE}.")
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

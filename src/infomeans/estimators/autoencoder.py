@@ -61,5 +61,10 @@ class Autoencoder(DeepEstimator):
             pretrain_learning_rate=self.learning_rate,
         )
         with self._training(samples, settings, self.n_features, self.n_features) as (trainer, x):
+            if not trainer.network.reconstructs:
+                raise ValueError(
+                    f"network={self.network!r} cannot reconstruct, so there is nothing to train it "
+                    f"by; give it a method decode(z)."
+                )
             trainer.pretrain(x)
         return self

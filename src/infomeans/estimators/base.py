@@ -76,7 +76,8 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: ArrayLike) -> Array:
         """The clean embedding (n, d)."""
         check_is_fitted(self, "network_")
-        return self._evaluate(X, self.network_)
+        embedding = self._evaluate(X, self.network_)
+        return embedding.reshape(len(embedding), -1)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted model to a folder, from which `infomeans.load` reads it back.
@@ -124,10 +125,10 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     @staticmethod
     def _scaled(samples: NDArray[Any], scaling: Scaling, device: torch.device) -> Tensor:
-        if samples.ndim == 2:
-            return scaling(_tensor(samples).double()).float().to(device)
-        x = scaling(_tensor(samples).float()).to(device)
-        return x.contiguous(memory_format=torch.channels_last)
+        exact = samples.ndim == 4 and np.can_cast(samples.dtype, np.float32)
+        x = scaling(_tensor(samples).to(torch.float32 if exact else torch.float64))
+        x = x.float().to(device)
+        return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
 
     def _evaluate(self, X: ArrayLike, *modules: nn.Module) -> Array:
         """The modules applied one after the other to scaled samples."""
@@ -283,5 +284,7 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
 
 
 def _tensor(samples: NDArray[Any]) -> Tensor:
-    # A copy: torch takes neither negative strides nor arrays that must not be written to.
-    return torch.tensor(np.ascontiguousarray(samples))
+    # A copy: torch takes neither negative strides nor arrays that must not be written to, and no
+    # other numbers than these.
+    dtype = np.dtype(np.float64) if samples.dtype == np.longdouble else samples.dtype
+    return torch.tensor(np.ascontiguousarray(samples, dtype.newbyteorder("=")))

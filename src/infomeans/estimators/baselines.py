@@ -10,12 +10,12 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from sklearn.base import _fit_context
-from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
 from infomeans import functional as IF
 from infomeans.estimators.base import POSITIVE_INT, SampleClusterer
 from infomeans.graph import agglomerate, usual_neighbors
+from infomeans.initial import kmeans
 from infomeans.networks import Identity
 
 if TYPE_CHECKING:
@@ -77,11 +77,10 @@ class KMeansBaseline(Baseline):
     }
 
     def _cluster(self, scaled: Tensor) -> nn.Module:
-        kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=self._seed())
-        kmeans.fit(scaled.numpy())
+        found = kmeans(scaled.numpy(), self.n_clusters, seed=self._seed(), n_init=self.n_init)
         method = Mixture(self.n_clusters, scaled.shape[1])
-        method.prototypes.copy_(torch.as_tensor(kmeans.cluster_centers_))
-        method.variance.fill_(kmeans.inertia_ / scaled.numel())
+        method.prototypes.copy_(torch.as_tensor(found.cluster_centers_))
+        method.variance.fill_(found.inertia_ / scaled.numel())
         return method
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:

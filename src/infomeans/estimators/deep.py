@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from infomeans.training import Settings
 
 # Parameters that leave the result of a training as it is.
-HARMLESS = ("device", "verbose")
+HARMLESS = ("verbose",)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -149,8 +149,9 @@ class DeepEstimator(SampleEstimator):
             "random_state": None if self.random_state is None else seed,
             "settings": asdict(settings),
         }
-        if params["network"] == GIVEN:
-            identity["network"] = digest(*network.state_dict().values())
+        made_anew = self.random_state is None and not isinstance(self.network, nn.Module)
+        if params["network"] == GIVEN and not made_anew:
+            identity["network"] = digest(*(t.cpu() for t in network.state_dict().values()))
         return Checkpoint(self.checkpoint, identity)
 
 

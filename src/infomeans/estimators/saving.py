@@ -1,13 +1,14 @@
 """Models on disk: JSON says what a model is, safetensors hold its numbers.
 
-A folder holds `model.json`, the file of tensors that it names, and `input.json`, how to read new
-input. `model.json` is written last, so that a crash leaves the old model or the new one.
+A folder holds `model.json` and the file of tensors that it names. `model.json` is written last, so
+that a crash leaves the old model or the new one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,9 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from infomeans import __version__
-from infomeans.data.recipes import FILE as RECIPE
-from infomeans.data.recipes import ArrayRecipe, Recipe, write_recipe
+from infomeans.data.recipes import FILE as _MODEL
+from infomeans.data.recipes import KEY as _INPUT
+from infomeans.data.recipes import OLD_FILE, ArrayRecipe, Recipe
 from infomeans.errors import InputError
 from infomeans.files import write_atomic
 from infomeans.methods import ESTIMATORS
@@ -31,16 +33,16 @@ if TYPE_CHECKING:
 
     from infomeans.estimators.base import SampleEstimator
 
-FORMAT = 1
+FORMAT = 2
 """What this version writes; it reads this and all before."""
 
 GIVEN = "given"
 """Stands for a network or initial clusters that were passed in."""
 
-_MODEL, _TENSORS = "model.json", ".safetensors"
+_TENSORS = re.compile(r"[0-9a-f]{16}\.safetensors")
 _PARTS = ("network", "method", "scaling")
 _ARRAYS = ("labels_", "initial_labels_", "cluster_centers_")
-_OF_THE_MOMENT = ("callbacks", "checkpoint")
+_OF_THE_MOMENT = ("callbacks", "checkpoint", "device")
 
 
 def write_model(
@@ -64,13 +66,14 @@ def write_model(
     folder = Path(path)
     _check_free(folder, overwrite)
     description, tensors = _describe(model), save(_tensors(model))
-    weights = hashlib.sha256(tensors).hexdigest()[:16] + _TENSORS
+    weights = hashlib.sha256(tensors).hexdigest()[:16] + ".safetensors"
+    reading = (recipe or ArrayRecipe(model._sample_shape)).to_json()
+    content = {**description, "weights": weights, _INPUT: reading}
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / weights, tensors)
-    write_recipe(recipe or ArrayRecipe(model._sample_shape), folder)
-    write_atomic(folder / _MODEL, json.dumps({**description, "weights": weights}, indent=2) + "\n")
-    for other in folder.glob(f"*{_TENSORS}"):
-        if other.name != weights:
+    write_atomic(folder / _MODEL, json.dumps(content, indent=2) + "\n")
+    for other in folder.iterdir():
+        if other.name == OLD_FILE or (_TENSORS.fullmatch(other.name) and other.name != weights):
             other.unlink()
 
 
@@ -133,8 +136,8 @@ def _check_free(folder: Path, overwrite: bool) -> None:
     What a broken write left behind is no reason.
     """
     names = [path.name for path in folder.iterdir()] if folder.exists() else []
-    ours = (_MODEL, RECIPE)
-    if any(not (n in ours or n.endswith(_TENSORS) or n.startswith(".")) for n in names):
+    ours = (_MODEL, OLD_FILE)
+    if any(not (n in ours or _TENSORS.fullmatch(n) or n.startswith(".")) for n in names):
         raise FileExistsError(f"{folder} exists already and is not a model's; name a new folder.")
     if _MODEL in names and not overwrite:
         raise FileExistsError(f"{folder} holds a model already; pass overwrite=True to replace it.")

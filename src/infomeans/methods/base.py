@@ -227,14 +227,17 @@ class Method(nn.Module, ABC):
 
     @torch.no_grad()
     def _split(self, data: Embedded, source: int, empty: int) -> None:
-        def members(z: Tensor, q: Tensor) -> Statistics:
-            inside = z[self._assigned(z)[:, source] > 0]
-            count = inside.new_tensor(len(inside))
-            return {"n": count, "z": inside.sum(dim=0), "zz": inside.T @ inside}
+        def members(z: Tensor) -> Tensor:
+            return z[self._assigned(z)[:, source] > 0]
 
-        sums = data.total(members)
-        centre = sums["z"] / sums["n"]
-        covariance = sums["zz"] / sums["n"] - centre.outer(centre)
+        size = self.sizes(data)[source]
+        centre = data.total(lambda z, q: {"z": members(z).sum(dim=0)})["z"] / size
+
+        def scatter(z: Tensor, q: Tensor) -> Statistics:
+            around = members(z) - centre
+            return {"zz": around.T @ around}
+
+        covariance = data.total(scatter)["zz"] / size
         variances, directions = torch.linalg.eigh(covariance.cpu().double())
         offset = variances[-1].clamp_min(0).sqrt() * directions[:, -1]
         self.split(source, empty, centre, offset.to(centre))

@@ -49,16 +49,18 @@ class Logistic(Method):
     def start(self, data: Embedded) -> None:
         """Linear discriminants: posteriors of Gaussians of one shape around the initial means."""
         super().start(data)
-        sums = data.total(lambda z, q: {"q": q.sum(dim=0), "zz": z.T @ z})
-        shares = sums["q"] / sums["q"].sum()
-        means = self.prototypes
-        within = sums["zz"] / sums["q"].sum() - means.T @ (shares[:, None] * means)
+        sizes = data.total(lambda z, q: {"q": q.sum(dim=0)})["q"]
+        shares = sizes / sizes.sum()
+        centre = shares @ self.prototypes
+        means = self.prototypes - centre
+        scatter = data.total(lambda z, q: {"zz": (z - centre).T @ (z - centre)})["zz"]
+        within = scatter / sizes.sum() - means.T @ (shares[:, None] * means)
         # A share of the mean variance on the diagonal, for features that vary little or together.
         floor = 0.01 * within.diagonal().mean().clamp_min(1e-6)
         shape = within + floor * torch.eye(self.n_features, device=within.device)
         weight = torch.linalg.solve(shape, means.T).T
         self.weight.copy_(weight)
-        self.bias.copy_(_safe_log(shares) - (weight * means).sum(dim=1) / 2)
+        self.bias.copy_(_safe_log(shares) - weight @ centre - (weight * means).sum(dim=1) / 2)
         self._temper(data)
         if self.prior is not None:
             wanted = torch.as_tensor(self.prior).to(shares).sort(descending=True).values

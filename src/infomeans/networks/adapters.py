@@ -47,13 +47,18 @@ class UserNetwork(nn.Module):
         self.bounded = bool(getattr(module, "bounded", _ends_bounded(module)))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The embedding."""
-        encode = getattr(self.module, "encode", self.module)
-        return encode(x)
+        """The embedding without noise: the module as it is when it does not train."""
+        if not self.training:
+            return self._encode(x)
+        self.eval()
+        try:
+            return self._encode(x)
+        finally:
+            self.train()
 
     def noisy(self, x: Tensor) -> Tensor:
         """The embedding; what noise there is comes from the module."""
-        return self(x)
+        return self._encode(x)
 
     def decode(self, z: Tensor) -> Tensor:
         """The input that an embedding stands for."""
@@ -62,6 +67,10 @@ class UserNetwork(nn.Module):
     def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
         """Mean squared error of the reconstruction; zero without a decoder."""
         return F.mse_loss(self.decode(noisy), x) if self.reconstructs else x.new_zeros(())
+
+    def _encode(self, x: Tensor) -> Tensor:
+        encode = getattr(self.module, "encode", self.module)
+        return encode(x)
 
 
 def _ends_bounded(module: nn.Module) -> bool:

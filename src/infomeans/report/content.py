@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 from infomeans._typing import Array, IntArray
 from infomeans.data import Samples
 from infomeans.data.files import printable
 from infomeans.estimators import showing
+from infomeans.initial import kmeans
 from infomeans.metrics import Confusion, ari, confusion, nmi, scores
 from infomeans.runs import Run, entropies
 
@@ -61,14 +61,13 @@ class Findings:
 
     @cached_property
     def posteriors(self) -> Array:
-        """(n, K); zero where a training that diverged left no number."""
-        return np.nan_to_num(self.run.posteriors)
+        """(n, K)."""
+        return self.run.posteriors
 
     @cached_property
     def embedding(self) -> Array:
-        """(n, d); likewise."""
-        embedding = self.run.embedding
-        return np.nan_to_num(embedding.reshape(len(embedding), -1))
+        """(n, d)."""
+        return self.run.embedding
 
     @cached_property
     def clusters(self) -> IntArray:
@@ -173,8 +172,6 @@ def warnings(found: Findings) -> list[str]:
 
 def _unconverged(history: Sequence[Mapping[str, Any]]) -> list[str]:
     last = history[-1] if history else {}
-    if not all(math.isfinite(last.get(name) or 0) for name in ("loss", "delta_q")):
-        return ["The training diverged: its loss is no number any more. Try a lower learning rate."]
     if (last.get("delta_q") or 0) <= MOVING:
         return []
     return [
@@ -296,8 +293,9 @@ def _kmeans(found: Findings, samples: Samples) -> dict[str, Any]:
     if samples.X.ndim == 2:
         X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
     elif X.shape[1] > KMEANS_FEATURES:
-        X = PCA(KMEANS_FEATURES, svd_solver="randomized", random_state=0).fit_transform(X)
-    labels = KMeans(min(found.k, len(X)), n_init=3, random_state=0).fit_predict(X)
+        n_components = min(KMEANS_FEATURES, len(X))
+        X = PCA(n_components, svd_solver="randomized", random_state=0).fit_transform(X)
+    labels = kmeans(X, min(found.k, len(X)), seed=0, n_init=3).labels_
     known = {} if found.classes is None else scores(found.classes[some], labels)
     few = f", {len(some):,} of them" if len(some) < len(samples) else ""
     agreement = ari(found.clusters[some], labels)

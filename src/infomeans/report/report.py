@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -135,7 +134,7 @@ class _Page:
             "run": run.key,
             "names": run.names.to_json(),
             "palette": COLOURS,
-            "history": [_finite(record) for record in run.history],
+            "history": run.history,
         }
         thumbs = self._thumbnails(len(as_json(content)))
         content["thumbs"] = thumbs and {
@@ -326,9 +325,3 @@ def _cell(name: str, value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:.1f}" if name == "seconds" else f"{value:.3f}"
-
-
-def _finite(record: dict[str, Any]) -> dict[str, Any]:
-    """JSON knows no infinity; a chart leaves a gap there."""
-    finite = {k: v for k, v in record.items() if not isinstance(v, float) or math.isfinite(v)}
-    return {**dict.fromkeys(record), **finite}

@@ -27,7 +27,11 @@ def random_affine(x: Tensor) -> Tensor:
     # A grid runs from -1 to 1, so that the width is 2.
     right, down = _uniform(x, 2 * SHIFT), _uniform(x, 2 * SHIFT)
     cos, sin = grow * turn.cos(), grow * turn.sin()
-    rows = (torch.stack([cos, lean * cos - sin, right]), torch.stack([sin, lean * sin + cos, down]))
+    ratio = x.shape[2] / x.shape[3]  # of the units of the two axes
+    rows = (
+        torch.stack([cos, ratio * (lean * cos - sin), right]),
+        torch.stack([sin / ratio, lean * sin + cos, down]),
+    )
     maps = torch.stack(rows).permute(2, 0, 1)
     grid = F.affine_grid(maps, list(x.shape), align_corners=False)
     moved = F.grid_sample(x, grid, padding_mode="border", align_corners=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from torch.optim import Adam, Optimizer
 from torch.optim.lr_scheduler import LRScheduler, OneCycleLR
 
+from infomeans.errors import InputError
 from infomeans.methods.base import Embedded, Method, Network
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint, restore_optimizer
@@ -181,7 +183,18 @@ class Trainer:
         record.empty = int((method.sizes(data) == 0).sum())
         for name, value in measure(method, data).items():
             setattr(record, name, value)
+        self._check_finite(record.mi, "mutual information", record)
         return labels.cpu()
+
+    def _check_finite(self, value: float | None, name: str, record: Record) -> None:
+        if value is not None and not math.isfinite(value):
+            pretraining = record.phase == PHASES[0]
+            settings = self.settings
+            rate = settings.pretrain_learning_rate if pretraining else settings.learning_rate
+            raise InputError(
+                f"The training diverged: in epoch {record.epoch + 1} of the phase {record.phase} "
+                f"the {name} is {value}. The learning rate is {rate:g}; a lower one may help."
+            )
 
     def _run(self, phase: _Phase, train: Callable[[Record], bool]) -> None:
         """A phase: train epoch after epoch, until that says it is done or a callback does."""
@@ -283,6 +296,7 @@ class _Loop:
         record.loss = sum(means.values())
         record.reconstruction = means.get("reconstruction")
         record.clustering = means.get("clustering")
+        self.trainer._check_finite(record.loss, "loss", record)
 
     def state_dict(self) -> dict[str, Any]:
         return {

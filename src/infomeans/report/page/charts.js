@@ -53,15 +53,19 @@ function confusionChart(place) {
   // The number keeps names apart that are the same.
   const columns = clusters.map((c) => (names.given[c] ? `${escapeText(shortened(names.given[c], 16))} (${c})` : String(c)));
   Plotly.react(place, [{
-    type: "heatmap", z: share, customdata: counts, x: columns, y: classes.map((name) => escapeText(shortened(name))), zmin: 0, zmax: 1, xgap: 1, ygap: 1,
+    type: "heatmap", z: share, customdata: counts, x: columns, y: classes.map((_, i) => i), zmin: 0, zmax: 1, xgap: 1, ygap: 1,
     colorscale: isDark() ? [[0, "#1b212b"], [0.02, "#22384f"], [1, "#7db8f5"]] : [[0, "#ffffff"], [0.02, "#e3eef9"], [1, "#0b5cad"]],
     text: few ? counts.map((row) => row.map((v) => (v ? grouped(v) : ""))) : undefined, texttemplate: few ? "%{text}" : undefined,
-    hovertemplate: "class %{y}, cluster %{x}: %{customdata} samples, %{z:.1%} of the class<extra></extra>",
+    hovertext: counts.map((row, i) => row.map(() => escapeText(classes[i]))),
+    hovertemplate: "class %{hovertext}, cluster %{x}: %{customdata} samples, %{z:.1%} of the class<extra></extra>",
     colorbar: { title: { text: "of the class" }, tickformat: ".0%", thickness: 12 }, showscale: place.clientWidth > 500,
   }], baseLayout({
     height: confusionHeight,
     xaxis: { title: { text: "cluster" }, type: "category", showgrid: false },
-    yaxis: { title: { text: "class", standoff: 12 }, type: "category", autorange: "reversed", showgrid: false },
+    yaxis: {
+      title: { text: "class", standoff: 12 }, autorange: "reversed", showgrid: false, zeroline: false,
+      tickvals: classes.map((_, i) => i), ticktext: classes.map((name) => escapeText(shortened(name))),
+    },
   }), plainConfig);
 }
 
