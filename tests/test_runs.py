@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -82,10 +83,42 @@ def test_a_complete_run_outlives_two_that_were_to_replace_it(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
+def test_of_runs_that_are_not_complete_the_last_is_kept(tmp_path):
+    for seed in (1, 2):
+        Run.create(tmp_path / "run", {**CONFIG, "seed": seed}, overwrite=True)
+    Run.create(tmp_path / "run", {**CONFIG, "seed": 3}, overwrite=True).give_up()
+    assert Run(tmp_path / "run").config["seed"] == 2
+
+
+def test_a_run_that_only_waits_aside_is_not_lost(tmp_path):
+    path = tmp_path / "run"
+    Run.create(path, CONFIG).write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5})
+    Run.create(path, CONFIG, overwrite=True)
+    shutil.rmtree(path)
+    with pytest.raises(InputError, match=r"waits in .*\.run\.replaced"):
+        Run.create(path, CONFIG)
+    Run.create(path, CONFIG, overwrite=True).give_up()
+    assert Run(path).metrics == {"mi": 0.5}
+
+
 def test_the_folder_one_is_in_can_be_a_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Run.create(Path(), CONFIG).write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5})
     assert Run(tmp_path).metrics == {"mi": 0.5}
+    with pytest.raises(InputError, match="folder you are in"):
+        Run.create(Path(), CONFIG, overwrite=True)
+
+
+def test_a_link_to_a_run_stays_a_link(tmp_path):
+    (tmp_path / "disk").mkdir()
+    link = tmp_path / "run"
+    link.symlink_to(tmp_path / "disk" / "real", target_is_directory=True)
+    for mi in (0.5, 0.6, 0.7):
+        run = Run.create(link, CONFIG, overwrite=True)
+        run.write_results(IDS, POSTERIORS, np.eye(2), {"mi": mi})
+    assert link.is_symlink()
+    assert Run(tmp_path / "disk" / "real").metrics == {"mi": 0.7}
+    assert [path.name for path in (tmp_path / "disk").iterdir()] == ["real"]
 
 
 def test_what_a_broken_write_left_behind_is_no_reason_to_refuse(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import logging
 import warnings
@@ -30,7 +31,8 @@ class Pipeline(nn.Module):
 
     def __init__(self, model: SampleClusterer) -> None:
         super().__init__()
-        self.scaling = model.scaling_
+        images = len(model._sample_shape) > 1
+        self.scaling = copy.deepcopy(model.scaling_).float() if images else model.scaling_
         self.network = model.network_
         self.method = model.method_
 

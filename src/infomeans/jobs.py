@@ -64,6 +64,8 @@ class Request:
     seed : int
     params : dict
         Parameters of the estimator beyond these.
+    embeddings : bool
+        Whether the samples are embeddings, which need no network.
     parquet : bool
         Whether to write the labels as Parquet as well.
     """
@@ -74,6 +76,7 @@ class Request:
     seed: int = 0
     reading: dict[str, Any] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
+    embeddings: bool = False
     parquet: bool = False
 
     def estimator(self, device: str = "auto") -> SampleClusterer:
@@ -84,14 +87,17 @@ class Request:
                 f"method {self.method!r} is unknown; choose one of {', '.join(known)}."
             )
         made: SampleClusterer = getattr(infomeans, known[self.method].estimator)(self.n_clusters)
-        plain = self.params.get("network", "") is None  # the one network that has a plain form
-        accepted = made.get_params().keys() - (TAKEN - {"network"} if plain else TAKEN)
+        accepted = made.get_params().keys() - TAKEN
         for name in self.params.keys() - accepted:
             raise InputError(
                 f"{self.method} has no parameter {name!r} to set; it has "
                 f"{', '.join(sorted(accepted))}."
             )
         made.set_params(**self.params, random_state=self.seed, device=device)
+        if self.embeddings:
+            if self.method not in METHODS:
+                raise InputError(f"--embeddings: {self.method} has no network to do without.")
+            made.set_params(network=None)
         with as_input_error():
             make_fabric(device)
             made._validate_params()
@@ -131,13 +137,19 @@ def cluster(
     resume : bool
         Go on with the run in the folder.
     overwrite : bool
-        Replace the run in the folder; it is lost when the new one is complete, and not before.
+        Replace the run in the folder. One that is complete is lost when the new one is complete,
+        and not before.
     verbose : bool
         Show progress bars of the training.
     progress : callable, optional
         Told how many posteriors are done, of how many.
     """
     estimator = request.estimator(device).set_params(verbose=int(verbose))
+    if request.embeddings and samples.X.ndim != 2:
+        raise InputError(
+            f"--embeddings takes vectors, but {samples.source} has samples of the shape "
+            f"{samples.X.shape[1:]}."
+        )
     with as_input_error():
         estimator.check(samples.X)
     run = (

@@ -20,8 +20,10 @@ import hashlib
 import io
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,14 +151,10 @@ class Run:
         A run that may be overwritten steps aside, until the new one is complete.
         """
         check_free(path, overwrite=overwrite)
-        aside = _aside(path)
-        if is_run(path) and aside.exists() and not cls(path).complete:
-            shutil.rmtree(path)  # It was to replace the one that still waits aside.
-        elif is_run(path):
-            shutil.rmtree(aside, ignore_errors=True)
-            path.rename(aside)
+        if is_run(path):
+            _step_aside(path)
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            _real(path).mkdir(parents=True, exist_ok=True)
             write_atomic(path / _CONFIG, _dumps({"format": FORMAT, **config}))
         except OSError:
             _step_back(path)
@@ -274,7 +272,8 @@ class Run:
         for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
             labels.write(self.path / name)
         write_atomic(self.path / _METRICS, _dumps(metrics))
-        shutil.rmtree(_aside(self.path), ignore_errors=True)
+        with suppress(OSError):
+            _drop(_aside(self.path))
 
     def give_up(self) -> None:
         """Put the run that this one was to replace, if there was one, back in its place."""
@@ -308,6 +307,13 @@ def check_free(path: Path, *, overwrite: bool) -> None:
                 f"{path} holds a run already; name another folder, add --resume to go on with it "
                 f"or --overwrite to replace it."
             )
+        if _real(path) == Path.cwd():
+            raise InputError(f"{path} is the folder you are in; replace it from another one.")
+    elif not path.exists() and is_run(_aside(path)) and not overwrite:
+        raise InputError(
+            f"{path} was about to be replaced when that was broken off, and waits in "
+            f"{_aside(path)}; rename it, or add --overwrite to replace it."
+        )
     elif path.exists() and not (path.is_dir() and all(p.name[0] == "." for p in path.iterdir())):
         raise InputError(f"{path} exists already and is not a run folder; name another one.")
     ancestor = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
@@ -315,16 +321,37 @@ def check_free(path: Path, *, overwrite: bool) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
+def _real(path: Path) -> Path:
+    """The folder itself, where a path is a link to it, or "."."""
+    return Path(os.path.realpath(path))
+
+
 def _aside(path: Path) -> Path:
     """Where a run waits while another takes its place."""
-    path = Path(os.path.abspath(path))  # which has a name, even if it is "." or ends in ".."
-    return path.with_name(f".{path.name}.replaced")
+    return _real(path).with_name(f".{_real(path).name}.replaced")
+
+
+def _step_aside(path: Path) -> None:
+    """Make place for another run; the last complete one is kept."""
+    aside = _aside(path)
+    if is_run(aside) and Run(aside).complete and not Run(path).complete:
+        _drop(_real(path))
+    else:
+        _drop(aside)
+        _real(path).rename(aside)
 
 
 def _step_back(path: Path) -> None:
     if _aside(path).exists():
-        shutil.rmtree(path, ignore_errors=True)
-        _aside(path).rename(path)
+        _drop(_real(path))
+        _aside(path).rename(_real(path))
+
+
+def _drop(folder: Path) -> None:
+    """Delete a folder, which is gone at once, even if deleting it is broken off."""
+    if folder.exists():
+        gone = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.deleted")
+        shutil.rmtree(folder.rename(gone), ignore_errors=True)
 
 
 def check_table(path: Path, *, overwrite: bool) -> None:

@@ -129,7 +129,14 @@ def test_resuming_holds_on_to_what_was_begun(infomeans, photos, table, tmp_path,
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
         infomeans("cluster", photos, "-k", 3, "--out", out, *QUICK, code=130)
     before = contents(out)
-    for change in (["-k", 4], ["--seed", 1], ["--epochs", 0], ["--method", "dec"], [table]):
+    for change in (
+        ["-k", 4],
+        ["--seed", 1],
+        ["--epochs", 0],
+        ["--method", "dec"],
+        ["--embeddings"],
+        [table],
+    ):
         result = infomeans("cluster", *change, "--resume", "--out", out, code=2)
         assert "was begun with" in result.output
     assert contents(out) == before
@@ -168,7 +175,7 @@ def test_a_resumed_run_that_fails_keeps_its_state(infomeans, photos, run, tmp_pa
     assert (out / "labels.csv").read_bytes() == (run / "labels.csv").read_bytes()
 
 
-def test_embeddings_get_a_head_and_no_network(infomeans, blobs, tmp_path, monkeypatch):
+def test_embeddings_get_a_head_and_no_network(infomeans, blobs, photos, tmp_path):
     np.save(tmp_path / "clip.npy", blobs[0])
     out = tmp_path / "run"
     options = ["-k", 4, "--out", out, "--embeddings"]
@@ -180,7 +187,9 @@ def test_embeddings_get_a_head_and_no_network(infomeans, blobs, tmp_path, monkey
     assert np.allclose(ratio, ratio[0, 0], rtol=1e-3)
     options[3] = tmp_path / "other"
     result = infomeans("cluster", tmp_path / "clip.npy", *options, "--method", "kmeans", code=2)
-    assert "network" in result.output
+    assert "--embeddings: kmeans has no network" in result.output
+    assert "takes vectors" in infomeans("cluster", photos, *options, code=2).output
+    assert not options[3].exists()
 
 
 def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):

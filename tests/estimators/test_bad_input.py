@@ -8,6 +8,7 @@ from torch import nn
 
 from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, KMeansBaseline, SRKMeans
 from infomeans.errors import InputError
+from infomeans.estimators.showing import prototypes
 from infomeans.methods import find_method
 
 CLUSTERERS = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
@@ -172,16 +173,43 @@ def test_an_autoencoder_that_cannot_decode():
         Autoencoder(network=nn.Linear(6, 2)).fit(np.random.default_rng(0).random((20, 6)))
 
 
+ONE_STEP = {"batch_size": 500, "random_state": 0}
+SHORT = {"pretrain_epochs": 1, "warmup_epochs": 0, "epochs": 1}
+
+
 @pytest.mark.trains
-@pytest.mark.parametrize("epochs", [1, 3])
-def test_a_training_that_diverges_says_so(stripes, epochs):
-    lengths = {"pretrain_epochs": 1, "warmup_epochs": 0, "epochs": epochs}
-    model = MIADM(3, learning_rate=1e20, random_state=0, **lengths)
-    with pytest.raises(InputError, match=r"diverged: in epoch \d.*learning rate is 1e\+20"):
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (MIADM(3, learning_rate=1e20, random_state=0, **SHORT), "the loss is nan.*below|lower"),
+        (DCN(3, learning_rate=1e38, **SHORT, **ONE_STEP), "embeddings that are no numbers"),
+        (Autoencoder(learning_rate=1e38, epochs=1, **ONE_STEP), "embeddings that are no numbers"),
+        (Autoencoder(learning_rate=1e20, epochs=1), r"phase pretrain.*Autoencoder\("),
+    ],
+)
+def test_a_training_that_diverges_says_so(stripes, model, message):
+    with pytest.raises(InputError, match=f"The training diverged: .*{message}"):
         model.fit(stripes[0])
 
 
-@pytest.mark.parametrize(("shift", "scale"), [(1e9, 1.0), (0.0, 1e300), (-1e308, 1e308)])
+@pytest.mark.trains
+def test_a_head_that_diverges_says_so(blobs):
+    model = MIADM(4, network=None, learning_rate=1e38, **SHORT, **ONE_STEP)
+    with pytest.raises(InputError, match=r"diverged: .*the mutual information is nan"):
+        model.fit(blobs[0])
+
+
+@pytest.mark.trains
+def test_a_network_that_knows_no_numbers(blobs):
+    class Broken(nn.Module):
+        def forward(self, x):
+            return x / 0
+
+    with pytest.raises(InputError, match="before any training"):
+        MIADM(4, network=Broken(), **QUICK).fit(blobs[0] - blobs[0])
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(1e9, 1.0), (0.0, 1e300), (-1e300, 1e300)])
 def test_images_of_any_range_are_scaled_alike(shift, scale, stripes):
     images, _ = stripes
     images = (images - images.min()) / np.ptp(images)
@@ -189,6 +217,13 @@ def test_images_of_any_range_are_scaled_alike(shift, scale, stripes):
         KMeansBaseline(3, random_state=0).fit(X) for X in (images, images * scale + shift)
     )
     assert np.abs(other.embedding_ - plain.embedding_).max() < 1e-5
+    shown = (prototypes(other) - shift) / scale
+    assert np.abs(shown - prototypes(plain)).max() < 1e-5
+
+
+def test_numbers_too_small_to_tell_apart_are_a_constant(blobs):
+    X = blobs[0] * np.array([1e-310, 1, 1, 1, 1, 1])
+    assert not KMeansBaseline(4, random_state=0).fit(X).embedding_[:, 0].any()
 
 
 def test_a_column_whose_squares_overflow_still_counts(blobs):

@@ -153,6 +153,11 @@ def test_tensors_that_are_not_its_own_stay(blobs, tmp_path):
     with pytest.raises(FileExistsError, match="not a model's"):
         model.save(tmp_path, overwrite=True)
     assert [path.name for path in tmp_path.iterdir()] == ["state.safetensors"]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "input.json").write_text("mine")
+    with pytest.raises(FileExistsError, match="not a model's"):
+        model.save(other)
 
 
 def test_a_model_of_the_first_format_is_read_and_replaced(blobs, tmp_path):
@@ -180,7 +185,9 @@ def test_what_a_broken_save_left_behind_is_no_reason_to_refuse(blobs, tmp_path):
     (tmp_path / "model" / ".model.json.1a2b").touch()
     model = MIADM(4, **QUICK).fit(blobs[0])
     model.save(tmp_path / "model")
+    model.save(tmp_path / "model", overwrite=True)
     assert np.array_equal(infomeans.load(tmp_path / "model").labels_, model.labels_)
+    assert (tmp_path / "model" / "0123456789abcdef.safetensors").exists()  # whose it is, who knows
 
 
 def test_on_disk_are_json_and_safetensors_alone(blobs, tmp_path):

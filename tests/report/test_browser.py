@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -338,3 +339,19 @@ def test_classes_that_begin_alike_have_a_row_each(show, reported, stripes, tmp_p
         "#chart-confusion .heatmap-label text", "all => all.map(e => e.textContent)"
     )
     assert sum(int(cell) for cell in cells if cell) == 120
+
+
+def test_many_classes_have_names_that_can_be_read(show, reported, blobs, tmp_path):
+    labels = [f"class {i % 100}" for i in range(200)]
+    np.savez(tmp_path / "blobs.npz", X=blobs[0], labels=labels)
+    reading = {"key": "X", "labels": "labels"}
+    request = Request(str(tmp_path / "blobs.npz"), 4, method="kmeans", reading=reading)
+    page = show(reported(request, tmp_path / "run").report)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_selector("#chart-confusion .ytick text")
+    boxes = page.eval_on_selector_all(
+        "#chart-confusion .ytick text", "all => all.map(e => e.getBoundingClientRect().toJSON())"
+    )
+    boxes.sort(key=lambda box: box["top"])
+    assert len(boxes) > 20
+    assert all(above["bottom"] <= below["top"] + 1 for above, below in pairwise(boxes))

@@ -25,6 +25,16 @@ class Killed(Callback):
             raise KeyboardInterrupt
 
 
+class Seen(Callback):
+    """Remembers the epochs that are done."""
+
+    def __init__(self):
+        self.epochs = []
+
+    def on_epoch(self, record):
+        self.epochs.append((record.phase, record.epoch))
+
+
 @pytest.mark.parametrize("cls", [MIADM, SRKMeans, DEPICT, MID, DEC, DCN])
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.7, 1.0])
 def test_a_broken_training_ends_as_an_unbroken_one(cls, share, stripes, tmp_path):
@@ -55,18 +65,13 @@ def test_vectors_go_on_as_well(network, blobs, tmp_path):
 
 
 def test_epochs_that_are_done_are_not_done_again(stripes, tmp_path):
-    seen = []
-
-    class Seeing(Callback):
-        def on_epoch(self, record):
-            seen.append((record.phase, record.epoch))
-
+    seen = Seen()
     images, _ = stripes
     model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state")
     with pytest.raises(KeyboardInterrupt):
         model.set_params(callbacks=[Killed("pretrain", 2)]).fit(images)
-    model.set_params(callbacks=[Seeing()]).fit(images)
-    assert seen[0] == ("pretrain", 2)
+    model.set_params(callbacks=[seen]).fit(images)
+    assert seen.epochs[0] == ("pretrain", 2)
 
 
 def test_a_seed_drawn_from_the_system_is_kept(stripes, tmp_path):
@@ -159,6 +164,11 @@ def test_a_network_made_anew_each_time_goes_on_too(blobs, tmp_path):
 
     model = MIADM(4, network=network, **LENGTHS, checkpoint=tmp_path / "state")
     with pytest.raises(KeyboardInterrupt):
-        model.set_params(callbacks=[Killed("alternate", 1)]).fit(X)
-    model.set_params(callbacks=None).fit(X)
-    assert [r["phase"] for r in model.history_].count("alternate") == 3
+        model.set_params(callbacks=[Killed("alternate", 0)]).fit(X)
+    other = nn.Sequential(nn.Linear(6, 5), nn.Sigmoid())
+    with pytest.raises(InputError, match="network"):
+        model.set_params(callbacks=None, network=lambda shape, n_clusters: other).fit(X)
+    seen = Seen()
+    model.set_params(network=network, callbacks=[seen]).fit(X)
+    assert {phase for phase, _ in seen.epochs} == {"alternate"}
+    assert model.history_[0]["phase"] == "warm-up"

@@ -131,16 +131,16 @@ def cluster(
         "data_dir": None if source is None or is_path(source) else _lasting(data_dir),
         "strict": strict,
     }
-    params = _params(
-        settings, epochs=epochs, pretrain_epochs=pretrain_epochs, augment=augment or None
-    )
     given: dict[str, Any] = {
         "source": _lasting(source),
         "n_clusters": k,
         "method": method,
         "seed": seed,
         "reading": {name: value for name, value in reading.items() if value},
-        "params": {**params, "network": None} if embeddings else params,
+        "params": _params(
+            settings, epochs=epochs, pretrain_epochs=pretrain_epochs, augment=augment or None
+        ),
+        "embeddings": embeddings,
         "parquet": parquet,
     }
     if resume and overwrite:
@@ -222,7 +222,7 @@ def _params(settings: list[str] | None, **named: int | None) -> dict[str, Any]:
 def _named(ctx: typer.Context, given: dict[str, Any]) -> set[str]:
     """What was asked for on the command line itself."""
     typed = {
-        {"k": "n_clusters", "embeddings": "network"}.get(name, name)
+        {"k": "n_clusters"}.get(name, name)
         for name in ctx.params
         if getattr(ctx.get_parameter_source(name), "name", "") == "COMMANDLINE"
     }

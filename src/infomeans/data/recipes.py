@@ -54,8 +54,8 @@ def read_recipe(path: Path) -> Recipe:
             try:
                 plain = _json(folder / FILE).get(KEY) or _json(folder / OLD_FILE)
                 return Recipe.from_json(plain)
-            except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(f"{folder / FILE} does not say how to read its input.") from error
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise InputError(f"{folder / FILE} is damaged.") from error
     raise InputError(f"{path} is not a saved model or a run: it holds no {FILE}.")
 
 

@@ -72,5 +72,5 @@ def _moments(X: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 def _inverse(std: Any, size: Any) -> NDArray[np.float64]:
     """One over the deviation; zero where it is no more than rounding."""
-    varies = std > 1e-12 * np.abs(size)
+    varies = (std > 1e-12 * np.abs(size)) & (std > 1 / SQUARED**3)
     return np.where(varies, 1 / np.where(varies, std, 1), 0.0)

@@ -63,8 +63,8 @@ class Autoencoder(DeepEstimator):
         with self._training(samples, settings, self.n_features, self.n_features) as (trainer, x):
             if not trainer.network.reconstructs:
                 raise ValueError(
-                    f"network={self.network!r} cannot reconstruct, so there is nothing to train it "
-                    f"by; give it a method decode(z)."
+                    f"network={self.network!r} has no method decode(z), so that there is no "
+                    f"reconstruction to train it by."
                 )
             trainer.pretrain(x)
         return self

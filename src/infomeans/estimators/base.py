@@ -29,7 +29,7 @@ from infomeans import functional as IF
 from infomeans.data.arrays import channels_first
 from infomeans.data.scaling import Scaling
 from infomeans.estimators import saving, showing
-from infomeans.networks import UserNetwork
+from infomeans.networks import Identity, UserNetwork
 from infomeans.plots.figures import clusters_figure, history_figure, map_figure
 from infomeans.training import make_fabric
 
@@ -144,7 +144,8 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         samples = self._read(X, reset=False)
         double = samples.ndim == 2 and not isinstance(self.network_, UserNetwork)
-        device = torch.device("cpu") if double else make_fabric(self.device).device
+        on_cpu = double or isinstance(self.network_, Identity)
+        device = torch.device("cpu") if on_cpu else make_fabric(self.device).device
         dtype = torch.float64 if double else torch.float32
         pipeline = nn.Sequential(*modules).eval()
         if double or device.type != "cpu":

@@ -149,9 +149,13 @@ class DeepEstimator(SampleEstimator):
             "random_state": None if self.random_state is None else seed,
             "settings": asdict(settings),
         }
-        made_anew = self.random_state is None and not isinstance(self.network, nn.Module)
-        if params["network"] == GIVEN and not made_anew:
-            identity["network"] = digest(*(t.cpu() for t in network.state_dict().values()))
+        if params["network"] == GIVEN:
+            # What is made anew every time has other weights every time, but for a seed.
+            made_anew = self.random_state is None and not isinstance(self.network, nn.Module)
+            weights = () if made_anew else (t.cpu() for t in network.state_dict().values())
+            layers = [f"{name}: {type(layer).__name__}" for name, layer in network.named_modules()]
+            sizes = [f"{name}: {tuple(t.shape)}" for name, t in network.state_dict().items()]
+            identity["network"] = digest(np.array(layers + sizes), *weights)
         return Checkpoint(self.checkpoint, identity)
 
 

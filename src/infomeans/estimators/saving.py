@@ -64,7 +64,8 @@ def write_model(
         Whether to replace a model that lies there.
     """
     folder = Path(path)
-    _check_free(folder, overwrite)
+    before = _files(folder)
+    _check_free(folder, before, overwrite)
     description, tensors = _describe(model), save(_tensors(model))
     weights = hashlib.sha256(tensors).hexdigest()[:16] + ".safetensors"
     reading = (recipe or ArrayRecipe(model._sample_shape)).to_json()
@@ -72,9 +73,8 @@ def write_model(
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / weights, tensors)
     write_atomic(folder / _MODEL, json.dumps(content, indent=2) + "\n")
-    for other in folder.iterdir():
-        if other.name == OLD_FILE or (_TENSORS.fullmatch(other.name) and other.name != weights):
-            other.unlink()
+    for name in before - {_MODEL, weights}:
+        (folder / name).unlink(missing_ok=True)
 
 
 def load_model(
@@ -130,16 +130,27 @@ def _plain(name: str, value: Any) -> Any:
     raise TypeError(f"{name}={value!r} cannot be saved; numbers, text and arrays can.")
 
 
-def _check_free(folder: Path, overwrite: bool) -> None:
+def _files(folder: Path) -> set[str]:
+    """The names of the files that make up the model in a folder, if there is one."""
+    try:
+        description = _read_description(folder)
+    except FileNotFoundError:
+        return set()
+    except InputError:
+        return {_MODEL}
+    recipe = () if _INPUT in description else (OLD_FILE,)
+    return {_MODEL, description["weights"], *recipe}
+
+
+def _check_free(folder: Path, model: set[str], overwrite: bool) -> None:
     """Refuse a folder that holds a model, or anything else.
 
     What a broken write left behind is no reason.
     """
-    names = [path.name for path in folder.iterdir()] if folder.exists() else []
-    ours = (_MODEL, OLD_FILE)
-    if any(not (n in ours or _TENSORS.fullmatch(n) or n.startswith(".")) for n in names):
+    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    if any(not (_TENSORS.fullmatch(name) or name.startswith(".")) for name in names - model):
         raise FileExistsError(f"{folder} exists already and is not a model's; name a new folder.")
-    if _MODEL in names and not overwrite:
+    if model and not overwrite:
         raise FileExistsError(f"{folder} holds a model already; pass overwrite=True to replace it.")
 
 

@@ -37,13 +37,13 @@ def prototypes(model: SampleClusterer) -> Array | None:
             decoded = model.network_.decode(centres)
     else:
         return None
-    scale = model.scaling_.scale.float()
-    return (decoded / torch.where(scale == 0, 1, scale) + model.scaling_.shift).numpy()
+    scale = model.scaling_.scale
+    return (decoded.double() / torch.where(scale == 0, 1, scale) + model.scaling_.shift).numpy()
 
 
 def tones(model: SampleClusterer) -> Tones:
     """What numbers to paint black and white: those that the model scales to -1 and 1."""
-    scale, shift = model.scaling_.scale.float(), model.scaling_.shift.float()
+    scale, shift = model.scaling_.scale.double(), model.scaling_.shift.double()
     half = torch.where(scale == 0, 0, 1 / scale)
     return Tones(torch.stack([shift - half, shift + half]).numpy())
 

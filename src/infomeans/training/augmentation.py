@@ -15,8 +15,8 @@ SHIFT = 0.06
 def random_affine(x: Tensor) -> Tensor:
     """Turn, scale, shear and shift every image by its own small random amounts.
 
-    Up to 10 degrees, a tenth of the size, a tenth of the height and 6 % of the width. Pixels that
-    come in from outside repeat the border.
+    Up to 10 degrees, a tenth of the size, a tenth of the height and 6 % of width and height. Pixels
+    that come in from outside repeat the border.
 
     Parameters
     ----------

@@ -108,7 +108,15 @@ class Trainer:
 
     def embed(self, x: Tensor) -> Tensor:
         """The clean embedding of all samples."""
-        return embed(self.network, x, self.fabric)
+        z = embed(self.network, x, self.fabric)
+        if not z.isfinite().all():
+            raise InputError(
+                "The training diverged: the network gives embeddings that are no numbers. A lower "
+                "learning_rate may help."
+                if self.history
+                else "The network gives embeddings that are no numbers, before any training."
+            )
+        return z
 
     def cluster(self, x: Tensor, method: Method, start: Callable[[Tensor], Tensor]) -> Tensor:
         """Train network and method together, from hard initial clusters.
@@ -188,12 +196,15 @@ class Trainer:
 
     def _check_finite(self, value: float | None, name: str, record: Record) -> None:
         if value is not None and not math.isfinite(value):
-            pretraining = record.phase == PHASES[0]
-            settings = self.settings
-            rate = settings.pretrain_learning_rate if pretraining else settings.learning_rate
+            remedy = (
+                f"Autoencoder(learning_rate=...) takes a lower one than "
+                f"{self.settings.pretrain_learning_rate:g}."
+                if record.phase == PHASES[0]
+                else f"A lower learning_rate than {self.settings.learning_rate:g} may help."
+            )
             raise InputError(
                 f"The training diverged: in epoch {record.epoch + 1} of the phase {record.phase} "
-                f"the {name} is {value}. The learning rate is {rate:g}; a lower one may help."
+                f"the {name} is {value}. {remedy}"
             )
 
     def _run(self, phase: _Phase, train: Callable[[Record], bool]) -> None:

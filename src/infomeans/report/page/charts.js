@@ -49,6 +49,8 @@ const confusionHeight = content.confusion && Math.min(900, Math.max(360, 120 + 2
 function confusionChart(place) {
   const { counts, classes, clusters } = content.confusion;
   const share = counts.map((row) => { const total = row.reduce((a, b) => a + b, 0) || 1; return row.map((v) => v / total); });
+  // Names no closer to each other than they are high.
+  const step = Math.ceil((16 * classes.length) / (confusionHeight - 120)), named = classes.map((_, i) => i).filter((i) => i % step === 0);
   const few = classes.length <= 15 && clusters.length <= 15 && place.clientWidth > 500;
   // The number keeps names apart that are the same.
   const columns = clusters.map((c) => (names.given[c] ? `${escapeText(shortened(names.given[c], 16))} (${c})` : String(c)));
@@ -64,7 +66,7 @@ function confusionChart(place) {
     xaxis: { title: { text: "cluster" }, type: "category", showgrid: false },
     yaxis: {
       title: { text: "class", standoff: 12 }, autorange: "reversed", showgrid: false, zeroline: false,
-      tickvals: classes.map((_, i) => i), ticktext: classes.map((name) => escapeText(shortened(name))),
+      tickvals: named, ticktext: named.map((i) => escapeText(shortened(classes[i]))),
     },
   }), plainConfig);
 }
