@@ -37,12 +37,10 @@ class Cell:
         """How far it lies above the paper's figure."""
         return None if self.printed is None else self.median - self.printed
 
-    def markdown(self) -> str:
-        """Median, range and the paper's figure."""
-        text = f"**{_short(self.median)}** ({self._range('-')})"
-        if self.printed is not None:
-            text += f"; paper {_short(self.printed)}, {self.gap:+.3f}"
-        return text
+    def row(self) -> list[str]:
+        """Median, range, the paper's figure and the gap."""
+        printed = ["", ""] if self.printed is None else [_short(self.printed), f"{self.gap:+.3f}"]
+        return [f"**{_short(self.median)}**", self._range("-"), *printed]
 
     def latex(self) -> str:
         """Median and range, the paper's figure in brackets."""
@@ -75,19 +73,20 @@ def collect(rows: Sequence[dict[str, Any]], *, augment: bool = False) -> Cells:
 
 
 def markdown(cells: Cells) -> str:
-    """A table with one row a method, and ACC and NMI of every data set."""
+    """A table for every data set, with one row a method."""
     methods, datasets = _axes(cells)
-    names = [_title(dataset) for dataset in datasets]
-    lines = [
-        "| | " + " | ".join(f"{name} ACC | {name} NMI" for name in names) + " |",
-        "|---" * (1 + 2 * len(datasets)) + "|",
-    ]
-    for method in methods:
-        found = [cells.get((method, d, f)) for d in datasets for f in FIGURES]
-        lines.append(
-            "| " + " | ".join([method, *(c.markdown() if c else "" for c in found)]) + " |"
-        )
-    return "\n".join(lines) + "\n"
+    parts = []
+    for dataset in datasets:
+        rows = [
+            [method, *cells[method, dataset, "acc"].row(), *cells[method, dataset, "nmi"].row()]
+            for method in methods
+            if (method, dataset, "acc") in cells
+        ]
+        heads = ["", "ACC", "range", "paper", "gap", "NMI", "range", "paper", "gap"]
+        kept = [i for i, head in enumerate(heads) if not head or any(row[i] for row in rows)]
+        table = plain([heads[i] for i in kept], [[row[i] for i in kept] for row in rows])
+        parts.append(f"### {_title(dataset)}\n\n{table}")
+    return "\n".join(parts)
 
 
 def plain(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
