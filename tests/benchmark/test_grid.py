@@ -62,7 +62,7 @@ def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
     assert not any("mi-adm" in text for text in said)
     text = grid.render(results, tmp_path)
     assert "| mi-adm | **" in text
-    assert "paper 0.979" in text
+    assert "| 0.979 |" in text
     assert (tmp_path / "results.md").read_text() in text
     assert "\\toprule" in (tmp_path / "results.tex").read_text()
 

@@ -118,7 +118,7 @@ def _agreement(one: list[IntArray], two: list[IntArray]) -> Iterable[dict[str, f
 def write_link(results: Results, out: Path) -> str:
     """A table of where the paths end, and the figure; returns the Markdown."""
     rows = results.rows()
-    heads = ["data set", "seed", "agreement", "ARI", "I(X;K) mi-adm", "I(X;K) sr-kmeans"]
+    heads = ["data set", "seed", "agree", "ARI", "I(X;K) mi-adm", "I(X;K) sr-kmeans"]
     heads += ["ACC mi-adm", "ACC sr-kmeans", "gap, first", "gap, last"]
     lines = []
     for row in rows:
@@ -126,7 +126,7 @@ def write_link(results: Results, out: Path) -> str:
         last = row["agreement"][-1]
         cells = [row["dataset"], row["seed"], f"{last['acc']:.4f}", f"{last['ari']:.4f}"]
         cells += [f"{end['mi']:.3f}" for end in ends] + [f"{end['acc']:.4f}" for end in ends]
-        cells += [f"{row['sr-kmeans'][i]['gap']:.3g}" for i in (0, -1)]
+        cells += [f"{row['sr-kmeans'][i]['gap']:,.0f}" for i in (0, -1)]
         lines.append(cells)
     text = tables.plain(heads, lines)
     write_atomic(out / "link.md", text)
