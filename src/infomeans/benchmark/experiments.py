@@ -96,14 +96,13 @@ def write_adm(
     steps = target_step_seconds()
     text = "\n".join(
         [
-            "## MI-ADM and MI-D\n",
             tables.markdown(tables.collect(rows)),
             f"Runs of commits {', '.join(sorted({str(row['commit']) for row in rows}))}.\n",
-            f"## An epoch of alternation on {jobs[0].dataset}\n",
+            f"### An epoch of alternation on {jobs[0].dataset}\n",
             f"Medians of {TURNS} turns each, with {torch.get_num_threads()} threads, commit "
             f"{commit() or 'unknown'}.\n",
             tables.plain(["method", "seconds"], [[name, f"{x:.2f}"] for name, x in epochs.items()]),
-            "## The target step alone\n",
+            "### The target step alone\n",
             tables.plain(
                 ["samples", "clusters", "milliseconds"],
                 [[r["n"], r["k"], f"{r['milliseconds']:.2f}"] for r in steps],
