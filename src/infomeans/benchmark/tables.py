@@ -90,7 +90,7 @@ def markdown(cells: Cells) -> str:
 
 
 def plain(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Any other table, as Markdown."""
+    """A table as Markdown."""
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     return "\n".join(lines) + "\n"
