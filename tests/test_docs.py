@@ -1,10 +1,19 @@
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from infomeans.cli import app
+from infomeans.training.settings import PRESETS, fast
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCKS = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
+SHOWING = [page for page in PAGES if BLOCKS.search(page.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -13,3 +22,30 @@ def test_links_and_pictures_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#\s]+)", text)
     here = [link for link in links if not link.startswith(("http", "mailto:"))]
     assert [link for link in here if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.name)
+def test_the_code_of_a_page_runs_from_top_to_bottom(page, readers_folder):
+    rng = np.random.default_rng(0)
+    names = {"X": rng.normal(size=(60, 20)), "X_new": rng.normal(size=(5, 20))}
+    for number, block in enumerate(BLOCKS.findall(page.read_text(encoding="utf-8")), start=1):
+        exec(compile(block, f"{page.name}, block {number}", "exec"), names)  # noqa: S102
+
+
+@pytest.fixture
+def readers_folder(tmp_path, monkeypatch):
+    """Where a reader would try the code: with photos and a run on them; all goes faster there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(PRESETS, "fast", _briefly)
+    rng = np.random.default_rng(0)
+    for folder in ("photos/cats", "photos/dogs", "more-photos", "new-photos"):
+        Path(folder).mkdir(parents=True)
+        for number in range(10):
+            pixels = rng.integers(0, 256, size=(16, 16), dtype=np.uint8)
+            Image.fromarray(pixels).save(f"{folder}/{number}.png")
+    done = CliRunner().invoke(app, ["cluster", "photos", "--clusters", "2", "--out", "run"])
+    assert done.exit_code == 0, done.output
+
+
+def _briefly(*arguments):
+    return replace(fast(*arguments), pretrain_epochs=2, warmup_epochs=1, epochs=2)
