@@ -3,15 +3,14 @@
 import argparse
 import json
 import os
-import platform
-import subprocess
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from infomeans.benchmark.machine import measured_by
 from infomeans.data import benchmark
+from infomeans.jobs import versions
 
 torch.set_flush_denormal(True)
 RESULTS = Path(__file__).parent / "results"
@@ -38,18 +37,7 @@ def load(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def machine() -> dict[str, object]:
     """Where a figure was measured, and with what."""
-    return {
-        "cpu": _cpu(),
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "load1": round(os.getloadavg()[0], 2),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "scikit-learn": version("scikit-learn"),
-        "infomeans": version("infomeans"),
-        "commit": _git("rev-parse", "--short", "HEAD")
-        + ("+" if _git("status", "-s", "src") else ""),
-    }
+    return {**measured_by(), **versions()}
 
 
 def append(name: str, row: dict[str, object]) -> None:
@@ -57,16 +45,3 @@ def append(name: str, row: dict[str, object]) -> None:
     RESULTS.mkdir(exist_ok=True)
     with (RESULTS / name).open("a") as file:
         file.write(json.dumps(row) + "\n")
-
-
-def _cpu() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
-
-
-def _git(*arguments: str) -> str:
-    here = Path(__file__).parent.parent
-    return subprocess.run(
-        ["git", *arguments], capture_output=True, text=True, cwd=here
-    ).stdout.strip()

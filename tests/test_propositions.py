@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infomeans import functional as IF
+from infomeans.benchmark import link
 from tests.strategies import pairs_of_rows, rows
 
 seeds = st.integers(0, 2**31)
@@ -31,35 +32,52 @@ def balanced_targets(n, k, generator):
     return torch.cat([row.roll(shift, 1) for shift in range(k)])
 
 
-def proposition_2(seed, k=4, n=40, d=3, lam=0.05):
-    """Both sides of Proposition 2, with raw scores and with normalised posteriors."""
+LAM, K = 0.05, 4
+
+
+def point(seed, n=40, d=3):
+    """An embedding, weights of scores, and balanced targets."""
     generator = torch.Generator().manual_seed(seed)
     z = torch.randn(n, d, generator=generator, dtype=torch.float64)
-    theta = torch.randn(k, d, generator=generator, dtype=torch.float64)
-    q = balanced_targets(n, k, generator)
+    theta = torch.randn(K, d, generator=generator, dtype=torch.float64)
+    return z, theta, balanced_targets(n, K, generator)
+
+
+def proposition_2(z, theta, q):
+    """Both sides of Proposition 2, with raw scores and with normalised posteriors."""
     bias = q.mean(0).log() / 2
     scores = z @ theta.T + bias
     entropies = -IF.label_entropy(q) - IF.conditional_entropy(q)
-    penalty = lam * theta.square().sum()
+    penalty = LAM * theta.square().sum()
 
     def regularised(log_p):
         return entropies - 2 * (q * log_p).sum(1).mean() + penalty
 
-    kmeans = IF.soft_kmeans_objective(z, q, lam * k * theta, lam * k) / (n * lam * k)
+    kmeans = IF.soft_kmeans_objective(z, q, LAM * K * theta, LAM * K) / (len(z) * LAM * K)
     gap = 2 * torch.logsumexp(scores, 1).mean()
     return regularised(scores), regularised(torch.log_softmax(scores, 1)), kmeans, gap
 
 
 @given(seeds)
 def test_proposition_2_regularised_mutual_information_is_soft_kmeans(seed):
-    raw, _, kmeans, _ = proposition_2(seed)
+    raw, _, kmeans, _ = proposition_2(*point(seed))
     assert math.isclose(raw, kmeans, rel_tol=1e-9, abs_tol=1e-9)
 
 
 @given(seeds)
 def test_proposition_2_normalised_posteriors_add_the_log_normalisers(seed):
-    _, normalised, kmeans, gap = proposition_2(seed)
+    _, normalised, kmeans, gap = proposition_2(*point(seed))
     assert math.isclose(normalised, kmeans + gap, rel_tol=1e-9, abs_tol=1e-9)
+
+
+@given(seeds)
+def test_proposition_2_is_measured_as_it_holds(seed):
+    z, theta, q = point(seed)
+    _, normalised, kmeans, gap = proposition_2(z, theta, q)
+    measured = link.proposition_2(z, q, LAM * K * theta, LAM)
+    assert math.isclose(measured.information, normalised, rel_tol=1e-9, abs_tol=1e-9)
+    assert math.isclose(measured.kmeans, kmeans, rel_tol=1e-9, abs_tol=1e-9)
+    assert math.isclose(measured.gap, gap, rel_tol=1e-9, abs_tol=1e-9)
 
 
 @given(rows(sharpness=5.0))

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
+import sklearn
 import torch
 
 import infomeans
@@ -259,6 +261,8 @@ def versions() -> dict[str, str]:
         "infomeans": infomeans.__version__,
         "torch": torch.__version__,
         "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
         "python": platform.python_version(),
     }
 

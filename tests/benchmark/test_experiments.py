@@ -1,10 +1,15 @@
 import json
 import math
 
+import numpy as np
+import pytest
 from typer.testing import CliRunner
 
 from infomeans.benchmark import experiments, grid
 from infomeans.cli import app
+from infomeans.data import Samples
+from infomeans.data.recipes import ArrayRecipe
+from infomeans.data.samples import row_numbers
 
 
 def test_every_lambda_is_a_run_of_its_own():
@@ -13,24 +18,64 @@ def test_every_lambda_is_a_run_of_its_own():
     assert len({job.key for job in jobs}) == 5
 
 
-def test_the_target_step_is_timed_over_samples_and_over_clusters():
-    sizes = [(row["n"], row["k"]) for row in experiments.target_step_seconds()]
-    assert len({n for n, _ in sizes}) > 2
-    assert len({k for _, k in sizes}) > 2
+def test_unbalanced_runs_come_with_and_without_the_true_shares(stripes, monkeypatch):
+    images, _ = stripes
+    labels = np.repeat(["a", "b", "c"], [60, 40, 20])
+    samples = Samples(images, row_numbers(120), ArrayRecipe((9, 8)), "mnist-test", labels=labels)
+    monkeypatch.setattr(experiments, "load", lambda name, data_dir: samples)
+    jobs = experiments.adm_jobs(["mnist-test", "usps"], [0, 1], None)
+    assert len({job.key for job in jobs}) == len(jobs)
+    shares = {job.method: job.params.get("prior") for job in jobs if "geometric" in job.dataset}
+    assert shares == {
+        **dict.fromkeys(["mi-adm", "mi-d", "sr-kmeans"]),
+        **{key: [1 / 2, 1 / 3, 1 / 6] for key in ["mi-adm-prior", "mi-d-prior"]},
+    }
+    assert not [job for job in experiments.adm_jobs(["usps"], [0], None) if "prior" in job.params]
+
+
+def test_the_entropy_term_is_left_out_of_mi_adm_alone():
+    # Eq. objective.MI-ADM-KL-2 without H(Q) is DEPICT's objective with gamma = 1/2.
+    job = grid.make_job("usps", "mi-adm-without-entropy", 0)
+    assert (job.slug, job.params) == ("depict", {"targets": "exact", "gamma": 0.5})
+
+
+def test_times_are_measured_once(data_dir, cache, tmp_path, monkeypatch):
+    file = grid.Results(tmp_path / "adm-times.jsonl")
+    first = experiments.times("usps", file, data_dir=data_dir, cache=cache)
+    assert all(first["epochs"][name] > 0 for name in ("mi-adm", "mi-d"))
+    assert all(row["milliseconds"] > 0 for row in first["steps"])
+    assert {"threads", "load1", "commit", "cpu"} <= first.keys()
+    monkeypatch.delattr(experiments, "epoch_seconds")
+    assert experiments.times("usps", file, data_dir=data_dir, cache=cache) == first
+    assert len(file.rows()) == 1
 
 
 def test_adm_writes_table_and_figure(data_dir, cache, tmp_path):
     results = grid.Results(tmp_path / "adm.jsonl")
-    jobs = [grid.make_job("usps", method, 0) for method in ("mi-adm", "mi-d")]
-    for job in jobs:
-        results.append(grid.run_job(job, data_dir, cache, 1))
-    text = experiments.write_adm(results, jobs, tmp_path, data_dir=data_dir, cache=cache)
-    assert "| mi-d | **" in text
-    epochs = text.split("An epoch of alternation on usps")[1].split("##")[0]
-    assert all(float(row.split("|")[2]) > 0 for row in epochs.splitlines() if "| mi-" in row)
-    assert epochs.count("| mi-") == 2
-    assert "milliseconds" in text
+    for method in ("mi-adm", "mi-d"):
+        results.append(grid.run_job(grid.make_job("usps", method, 0), data_dir, cache, 1))
+    measured = {
+        "dataset": "usps",
+        "threads": 2,
+        "load1": 0.25,
+        "commit": "abc",
+        "epochs": {"mi-adm": 1.234, "mi-d": 2},
+        "steps": [{"n": 7, "k": 3, "milliseconds": 0.5}],
+    }
+    text = experiments.write_adm(results, measured, tmp_path)
+    assert text == (tmp_path / "adm.md").read_text()
+    for line in ("| mi-d | **", "| mi-adm | 1.23 |", "| 7 | 3 | 0.50 |", "a load of 0.25 before"):
+        assert line in text
     assert (tmp_path / "adm.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_lambda_has_a_row_for_each(tmp_path):
+    results = grid.Results(tmp_path / "lambda.jsonl")
+    for job in experiments.lambda_jobs(["usps"], [0]):
+        row = {"dataset": "usps", "method": job.method, "seed": 0, "augment": False}
+        results.append({**row, "acc": 0.9, "nmi": 0.8})
+    text = experiments.write_lambda(results, tmp_path)
+    assert text.count("| **0.900** | one seed |") == 5
 
 
 def test_link_follows_both_methods_from_one_start(data_dir, cache, tmp_path):
@@ -39,17 +84,45 @@ def test_link_follows_both_methods_from_one_start(data_dir, cache, tmp_path):
     result = CliRunner().invoke(app, [*arguments, *map(str, folders)])
     assert result.exit_code == 0, result.output
     (row,) = [json.loads(line) for line in (tmp_path / "link.jsonl").read_text().splitlines()]
-    first = row["mi-adm"][0], row["sr-kmeans"][0]
-    assert {"mi", "mi_adm_objective", "soft_kmeans_objective", "gap", "acc"} == first[0].keys()
+    assert row.keys() >= {"lam", "threads", "load1", "commit", "versions"}
     assert row["agreement"][-1]["acc"] > 0.9
-    assert all(math.isfinite(step["gap"]) for step in row["sr-kmeans"])
+    for name in ("mi-adm", "sr-kmeans"):
+        for step in row[name]:
+            assert 0 < step["mi"] < math.log(3) + 1e-6
+            # Exact for clusters of equal mass, which these are but for their soft edges.
+            rest = step["information"] - step["kmeans"] - step["gap"]
+            assert abs(rest) < 0.05 * step["gap"]
     assert (tmp_path / "link.png").read_bytes().startswith(b"\x89PNG")
     again = CliRunner().invoke(app, [*arguments, *map(str, folders)])
     assert "seed 0" not in again.output
     assert len((tmp_path / "link.jsonl").read_text().splitlines()) == 1
 
 
-def test_datasets_are_counted(data_dir):
-    result = CliRunner().invoke(app, ["benchmark", "datasets", "--data-dir", str(data_dir)])
-    assert "33.33%" in result.output
-    assert "no file" in result.output
+def test_datasets_are_counted_beside_the_paper(data_dir, tmp_path):
+    arguments = ["benchmark", "datasets", "--data-dir", data_dir, "--out", tmp_path]
+    result = CliRunner().invoke(app, [*map(str, arguments)])
+    assert "33.33 %" in result.output
+    text = (tmp_path / "datasets.md").read_text()
+    assert "| USPS | here | 120 | 3 | 9 x 8 | 33.33 % | 33.33 % |" in text
+    assert "|  | paper | 11,000 | 10 | 16 x 16 | 10 % | 10 % |" in text
+    assert "| CMU-PIE | here | no file |" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["results", "--seeds", "-1"], "--seeds -1: only whole numbers from 0 on"),
+        (["link", "--lam", "0"], "--lam 0 must be a number above 0"),
+        (["link", "--lam", "nan"], "--lam nan must be a number above 0"),
+        (["link", "--datasets", "bogus"], "'bogus' is no benchmark"),
+        (["results", "--datasets", "usps,bogus"], "'bogus' is no benchmark"),
+        (["adm", "--datasets", "usps,cmu-pie"], "cmu-pie: none of its files is in"),
+        (["results", "--augment", "--methods", "kmeans"], "--augment has no effect"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_runs(arguments, says, data_dir, tmp_path):
+    folders = ["--out", tmp_path, "--data-dir", data_dir, "--cache", tmp_path / "cache"]
+    result = CliRunner().invoke(app, ["benchmark", *arguments, *map(str, folders)])
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert not [*tmp_path.iterdir()]

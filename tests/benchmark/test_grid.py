@@ -2,11 +2,14 @@ import json
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from infomeans import MIADM
 from infomeans.benchmark import grid
+from infomeans.cli import app
 from infomeans.data import benchmark
 from infomeans.errors import InputError
+from infomeans.training.checkpoint import Checkpoint
 
 KEYS = {
     *("dataset", "method", "seed", "augment", "acc", "nmi", "ari", "seconds"),
@@ -24,6 +27,8 @@ def test_a_line_has_what_it_takes_to_trust_it(row):
     assert row["pretrain_seconds"] > 0
     assert row["peak_mb"] > 50
     assert row["settings"]["estimator"]["targets"] == "closed"
+    assert row["settings"]["training"]["batch_size"] == 100
+    assert row["versions"].keys() >= {"infomeans", "torch", "scikit-learn", "scipy"}
     assert len(row["mi_path"]) == sum(row["epochs"].values())
     json.dumps(row)
 
@@ -35,6 +40,40 @@ def test_a_shared_autoencoder_changes_nothing(row, data_dir):
     assert len(model.history_) - sum(row["epochs"].values()) == len(
         [r for r in model.history_ if r["phase"] == "pretrain"]
     )
+
+
+def test_a_run_that_is_broken_off_goes_on(row, data_dir, cache, monkeypatch):
+    save, saved = Checkpoint.save, []
+
+    def save_some(self, state):
+        if len(saved) == 5:
+            raise KeyboardInterrupt
+        saved.append(state["phase"])
+        save(self, state)
+
+    job = grid.make_job("usps", "mi-adm", 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "save", save_some)
+        with pytest.raises(KeyboardInterrupt):
+            grid.run_job(job, data_dir, cache, 1)
+    again = grid.run_job(job, data_dir, cache, 1)
+    for name in ("acc", "mi", "mi_path", "epochs", "start"):
+        assert again[name] == row[name]
+
+
+def test_the_time_before_a_break_counts(row, data_dir, cache, monkeypatch):
+    history = [{"phase": "alternate", "mi": 1.0, "seconds": 1000.0}]
+    found = grid._Found(np.zeros(120, dtype=int), start=np.zeros(120, dtype=int), history=history)
+    monkeypatch.setattr(grid, "_clusters", lambda *_: found)
+    assert grid.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)["seconds"] == 1000
+
+
+def test_other_data_need_another_autoencoder(row, data_dir, cache, tmp_path):
+    before = {path.name for path in cache.iterdir()}
+    with np.load(data_dir / "usps.npz") as file:
+        np.savez(tmp_path / "usps.npz", images=file["images"][::-1], labels=file["labels"][::-1])
+    grid.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), tmp_path, cache, 1)
+    assert len({path.name for path in cache.iterdir()} - before) == 1
 
 
 def test_other_settings_need_another_autoencoder(row, data_dir, cache, monkeypatch):
@@ -67,6 +106,21 @@ def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
     assert "\\toprule" in (tmp_path / "results.tex").read_text()
 
 
+def test_half_a_line_does_not_count_and_is_written_over(tmp_path):
+    results = grid.Results(tmp_path / "results.jsonl")
+    results.append({"seed": 0})
+    results.path.write_text(results.path.read_text() + '{"seed": 1, "met')
+    assert results.rows() == [{"seed": 0}]
+    results.append({"seed": 2})
+    assert results.rows() == [{"seed": 0}, {"seed": 2}]
+
+
+def test_a_line_that_is_no_json_is_named(tmp_path):
+    (tmp_path / "results.jsonl").write_text('{"seed": 0}\n\nnonsense\n')
+    with pytest.raises(InputError, match=r"results\.jsonl, line 3, is no JSON"):
+        grid.Results(tmp_path / "results.jsonl").rows()
+
+
 def test_what_is_done_elsewhere_is_taken_over(row, tmp_path):
     others, results = grid.Results(tmp_path / "a.jsonl"), grid.Results(tmp_path / "b.jsonl")
     others.append(row)
@@ -84,6 +138,21 @@ def test_the_plan_leaves_out_what_is_not_there(data_dir):
     assert {job.method for job in augmented} == set(grid.METHODS)
     with pytest.raises(InputError, match="magic"):
         grid.plan(["usps"], ["magic"])
+
+
+def test_without_any_data_there_is_no_plan(tmp_path):
+    with pytest.raises(InputError, match=r"None of usps, .* is there\. usps: none of its files"):
+        grid.plan(data_dir=tmp_path)
+
+
+def test_the_command_runs_the_grid_and_shows_its_table(data_dir, cache, tmp_path):
+    arguments = ["--datasets", "usps", "--methods", "kmeans", "--seeds", "0"]
+    folders = ["--out", tmp_path, "--data-dir", data_dir, "--cache", cache]
+    done = CliRunner().invoke(app, ["benchmark", "results", *arguments, *map(str, folders)])
+    assert done.exit_code == 0, done.output
+    (line,) = grid.Results(tmp_path / "results.jsonl").rows()
+    assert f"ACC {line['acc']:.4f}" in done.output
+    assert line["settings"]["estimator"] == {"n_init": 20}
 
 
 def test_a_geometric_set_is_thinned_out(data_dir):

@@ -6,26 +6,37 @@ from pathlib import Path
 
 import numpy as np
 
+from infomeans.benchmark.paper import DATASETS
 from infomeans.benchmark.tables import plain
 from infomeans.data import benchmark
 from infomeans.data.benchmarks import BENCHMARKS
 from infomeans.errors import InputError
 
+HEADS = ["data set", "", "samples", "classes", "dimensions", "smallest class", "largest class"]
+
 
 def table(data_dir: str | Path | None = None) -> str:
-    """Markdown, with the shares of the classes where the file is there to be counted."""
+    """Markdown: for every data set what its file holds, and what the paper prints."""
     rows = []
     for name, info in BENCHMARKS.items():
-        n, classes, shape, shares = info.n, info.classes, info.shape, ("", "")
-        try:
-            samples = benchmark(name, data_dir)
-        except InputError:
-            shares = ("no file", "no file")
-        else:
-            counts = np.unique(np.asarray(samples.labels), return_counts=True)[1]
-            n, classes, shape = len(samples), len(counts), samples.X.shape[1:]
-            shares = (f"{counts.min() / n:.2%}", f"{counts.max() / n:.2%}")
-        dimensions = " x ".join(map(str, shape))
-        rows.append([info.title, f"{n:,}", classes, dimensions, *shares])
-    heads = ["data set", "samples", "classes", "dimensions", "smallest class", "largest class"]
-    return plain(heads, rows)
+        rows.append([info.title, "here", *_counted(name, data_dir)])
+        if name in DATASETS:
+            n, classes, smallest, largest = DATASETS[name]
+            rows.append(["", "paper", f"{n:,}", classes, _times(info.shape), smallest, largest])
+    return plain(HEADS, rows)
+
+
+def _counted(name: str, data_dir: str | Path | None) -> list[object]:
+    try:
+        samples = benchmark(name, data_dir)
+    except InputError:
+        return ["no file", "", "", "", ""]
+    counts = np.unique(np.asarray(samples.labels), return_counts=True)[1]
+    shares = [
+        f"{count / len(samples):.2%}".replace("%", " %") for count in (min(counts), max(counts))
+    ]
+    return [f"{len(samples):,}", len(counts), _times(samples.X.shape[1:]), *shares]
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))

@@ -11,16 +11,23 @@ import numpy as np
 import torch
 
 from infomeans.benchmark import tables
-from infomeans.benchmark.grid import GEOMETRIC, Job, Results, commit, load, make_job, pretrained
+from infomeans.benchmark.grid import GEOMETRIC, Job, Results, load, make_job, pretrained
+from infomeans.benchmark.machine import measured_by
 from infomeans.estimators import MIADM, MID
 from infomeans.files import write_atomic
 from infomeans.methods.base import Embedded
 from infomeans.methods.mi_adm import MIADMMethod
 
 LAMBDAS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
-AGAINST = ("mi-adm", "mi-d", "mi-adm-exact", "depict", "depict-printed", "depict-exact")
+AGAINST = (
+    *("mi-adm", "mi-d", "mi-adm-exact", "mi-adm-without-entropy"),
+    *("depict", "depict-printed", "depict-exact"),
+)
 TURNS = 5
-SIZES = ((10_000, 10), (20_000, 10), (40_000, 10), (10_000, 20), (10_000, 40))
+SIZES = (
+    *((10_000, 10), (20_000, 10), (40_000, 10), (80_000, 10)),
+    *((10_000, 40), (10_000, 160), (10_000, 640)),
+)
 
 
 def adm_jobs(datasets: Sequence[str], seeds: Sequence[int], data_dir: Path | None) -> list[Job]:
@@ -87,26 +94,42 @@ def epoch_seconds(job: Job, *, data_dir: Path | None, cache: Path) -> dict[str, 
     return {name: float(np.median(values[1:])) for name, values in seconds.items()}
 
 
-def write_adm(
-    results: Results, jobs: Sequence[Job], out: Path, *, data_dir: Path | None, cache: Path
-) -> str:
-    """Table 3, what an epoch and the target step take, and the figure; returns the Markdown."""
+def times(dataset: str, file: Results, *, data_dir: Path | None, cache: Path) -> dict[str, Any]:
+    """The line with both times for a data set: the one in the file, or else a new one."""
+    known = [row for row in file.rows() if row["dataset"] == dataset]
+    if not known:
+        by = measured_by()
+        epochs = epoch_seconds(Job(dataset, "mi-adm", 0), data_dir=data_dir, cache=cache)
+        row = {"dataset": dataset, "epochs": epochs, "steps": target_step_seconds(), **by}
+        file.append(row)
+        known = [row]
+    return known[-1]
+
+
+def write_adm(results: Results, measured: dict[str, Any], out: Path) -> str:
+    """Table 3, what an epoch and the target step take, and the figure; returns the Markdown.
+
+    Parameters
+    ----------
+    results : Results
+        The runs.
+    measured : dict
+        From `times`.
+    out : Path
+    """
     rows = results.rows()
-    epochs = epoch_seconds(jobs[0], data_dir=data_dir, cache=cache)
-    steps = target_step_seconds()
+    epochs = [[name, f"{seconds:.2f}"] for name, seconds in measured["epochs"].items()]
+    steps = [[r["n"], r["k"], f"{r['milliseconds']:.2f}"] for r in measured["steps"]]
     text = "\n".join(
         [
             tables.markdown(tables.collect(rows)),
             f"Runs of commits {', '.join(sorted({str(row['commit']) for row in rows}))}.\n",
-            f"### An epoch of alternation on {jobs[0].dataset}\n",
-            f"Medians of {TURNS} turns each, with {torch.get_num_threads()} threads, commit "
-            f"{commit() or 'unknown'}.\n",
-            tables.plain(["method", "seconds"], [[name, f"{x:.2f}"] for name, x in epochs.items()]),
+            f"### An epoch of alternation on {measured['dataset']}\n",
+            f"Medians of {TURNS} turns each, with {measured['threads']} threads, a load of "
+            f"{measured['load1']} before, commit {measured['commit'] or 'unknown'}.\n",
+            tables.plain(["method", "seconds"], epochs),
             "### The target step alone\n",
-            tables.plain(
-                ["samples", "clusters", "milliseconds"],
-                [[r["n"], r["k"], f"{r['milliseconds']:.2f}"] for r in steps],
-            ),
+            tables.plain(["samples", "clusters", "milliseconds"], steps),
         ]
     )
     write_atomic(out / "adm.md", text)
@@ -122,7 +145,7 @@ def write_lambda(results: Results, out: Path) -> str:
 
 
 def plot_paths(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """I(X;K) over the epochs after pretraining, for MI-ADM and MI-D."""
+    """I(X;K) over the epochs after pretraining, for MI-ADM and MI-D; warm-ups end with a dot."""
     from matplotlib.figure import Figure
 
     datasets = list(
@@ -135,7 +158,10 @@ def plot_paths(rows: Sequence[dict[str, Any]], path: Path) -> None:
             runs = [r for r in rows if (r["dataset"], r["method"]) == (dataset, method)]
             for i, row in enumerate(runs):
                 label = method if i == 0 else None
-                axis.plot(row["mi_path"], color=colour, alpha=0.8, label=label)
+                values, last = row["mi_path"], row["epochs"].get("warm-up", 0) - 1
+                axis.plot(values, color=colour, alpha=0.8, label=label)
+                if last >= 0:
+                    axis.plot(last, values[last], "o", color=colour, markersize=4)
         axis.set(title=dataset, xlabel="epoch after pretraining", ylabel="I(X;K) in nats")
         axis.legend(frameon=False)
         axis.spines[["top", "right"]].set_visible(False)

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import re
-import resource
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
@@ -25,30 +20,35 @@ import torch
 import infomeans
 from infomeans._typing import IntArray
 from infomeans.benchmark import tables
+from infomeans.benchmark.machine import measured_by, peak_mb
 from infomeans.data import Samples, benchmark
 from infomeans.data.arrays import channels_first
+from infomeans.data.benchmarks import check_benchmark
 from infomeans.errors import InputError
 from infomeans.estimators import Autoencoder, load_model
 from infomeans.estimators.base import SampleEstimator
-from infomeans.estimators.deep import HARMLESS
+from infomeans.estimators.deep import HARMLESS, digest
 from infomeans.estimators.saving import plain_params
 from infomeans.files import write_atomic
 from infomeans.graph import agglomerate
+from infomeans.graph.neighbors import usual_neighbors
 from infomeans.initial import kmeans
 from infomeans.jobs import versions
 from infomeans.methods import METHODS
 from infomeans.metrics import scores
-from infomeans.training import resolve_settings
+from infomeans.training import Settings, resolve_settings
 
 GEOMETRIC, RATIO = "-geometric", 0.8
 """Every class keeps this share of what the one before it keeps."""
 
 ORDER = ("usps", "frgc", "cmu-pie", "mnist-test", "ytf", "mnist-full")
+UNTRAINED = ("kmeans", "graph")
 BASELINES = ("kmeans", "autoencoder+kmeans", "graph", "graph-embedding")
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "mi-adm-exact": ("mi-adm", {"targets": "exact"}),
     "depict-printed": ("depict", {"targets": "closed"}),
     "depict-exact": ("depict", {"targets": "exact"}),
+    "mi-adm-without-entropy": ("depict", {"targets": "exact", "gamma": 0.5}),
     "idec": ("dec", {"reconstruction": True}),
 }
 """Methods with other than their default parameters, by a name of their own."""
@@ -92,10 +92,17 @@ class Results:
         self.path = path
 
     def rows(self) -> list[dict[str, Any]]:
-        """All runs so far."""
-        if not self.path.exists():
-            return []
-        return [json.loads(line) for line in self.path.read_text(encoding="utf-8").splitlines()]
+        """All runs so far, but for half a line at the end, of a write that was cut short."""
+        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        whole = text[: text.rfind("\n") + 1]
+        return [self._parsed(*line) for line in enumerate(whole.splitlines(), start=1) if line[1]]
+
+    def _parsed(self, number: int, line: str) -> dict[str, Any]:
+        try:
+            row: dict[str, Any] = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{self.path}, line {number}, is no JSON: {error}") from None
+        return row
 
     def done(self) -> set[tuple[str, str, int, bool]]:
         """Which runs are done."""
@@ -109,10 +116,13 @@ class Results:
                 self.append(row)
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Add a run; the line is written at once, so that no half of it is left."""
+        """Add a run, in place of half a line if there is one."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        self.path.touch()
+        with self.path.open("r+b") as file:
+            file.truncate(file.read().rfind(b"\n") + 1)
+            file.seek(0, os.SEEK_END)
+            file.write(json.dumps(row).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
 
@@ -140,9 +150,11 @@ def plan(
     for name in chosen:
         if name not in known:
             raise InputError(f"method {name!r} is unknown; choose from {', '.join(known)}.")
+        if augment and name in UNTRAINED:
+            raise InputError(f"method {name!r} trains nothing, so that --augment has no effect.")
     return [
         make_job(dataset, method, seed, augment=augment)
-        for dataset in datasets or [name for name in ORDER if _is_there(name, data_dir)]
+        for dataset in datasets or _there(data_dir)
         for seed in seeds
         for method in chosen
     ]
@@ -154,12 +166,18 @@ def make_job(dataset: str, method: str, seed: int, *, augment: bool = False) -> 
     return Job(dataset, method, seed, augment, slug, params)
 
 
-def _is_there(dataset: str, data_dir: str | Path | None) -> bool:
-    try:
-        benchmark(dataset, data_dir)
-    except InputError:
-        return False
-    return True
+def _there(data_dir: str | Path | None) -> list[str]:
+    """The paper's data sets whose files are there."""
+    found, reasons = [], []
+    for name in ORDER:
+        try:
+            check_benchmark(name, data_dir)
+            found.append(name)
+        except InputError as error:
+            reasons.append(error)
+    if not found:
+        raise InputError(f"None of {', '.join(ORDER)} is there. {reasons[0]}")
+    return found
 
 
 def render(results: Results, out: Path) -> str:
@@ -196,9 +214,9 @@ def run_grid(
     announce : callable
         Told what is about to happen, and what came out.
     """
-    for job in jobs:
-        if job.key in results.done():
-            continue
+    missing = [job for job in jobs if job.key not in results.done()]
+    check_data((job.dataset for job in missing), data_dir)
+    for job in missing:
         announce(f"{job.dataset}  {job.method}  seed {job.seed}" + "  augmented" * job.augment)
         # A process of its own, so that its peak of memory is its own.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
@@ -210,20 +228,27 @@ def run_grid(
         )
 
 
+def check_data(datasets: Iterable[str], data_dir: str | Path | None) -> None:
+    """Refuse data sets that are not there before hours go into the others."""
+    for name in dict.fromkeys(datasets):
+        check_benchmark(name.removesuffix(GEOMETRIC), data_dir)
+
+
 def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) -> dict[str, Any]:
     """One run: its scores, its cost, and what it takes to do it again."""
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
-    load1 = os.getloadavg()[0]
+    by = measured_by()
     samples = load(job.dataset, data_dir)
     classes = samples.labels
     assert classes is not None
     n_clusters = len(set(classes))
-    needs_embedding = job.method not in ("kmeans", "graph")
-    encoder = pretrained(job, samples, n_clusters, cache) if needs_embedding else None
+    trains = job.method not in UNTRAINED
+    encoder = pretrained(job, samples, n_clusters, cache) if trains else None
     began = time.perf_counter()
     found = _clusters(job, samples, n_clusters, encoder, cache)
-    seconds = time.perf_counter() - began
+    # The history of a run that was broken off knows of the time before.
+    seconds = max(time.perf_counter() - began, sum(r["seconds"] for r in found.history))
     return {
         "dataset": job.dataset,
         "method": job.method,
@@ -233,15 +258,14 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
         **found.more(classes),
         "seconds": seconds,
         "pretrain_seconds": sum(r["seconds"] for r in encoder.history_) if encoder else 0.0,
-        "peak_mb": _peak_mb(),
-        "load1": round(load1, 2),
-        "threads": threads,
-        "commit": commit(),
+        "peak_mb": peak_mb(),
+        **by,
         "settings": {
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
+            "training": asdict(_settings(samples, augment=job.augment)) if encoder else None,
         },
-        "versions": {**versions(), "machine": platform.machine(), "cpu": _cpu()},
+        "versions": versions(),
     }
 
 
@@ -269,16 +293,17 @@ def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Auto
     """The auto-encoder that all methods share on this data set with this seed.
 
     It is the one that a clusterer with this seed would train by itself. Other settings of the
-    training make it another one.
+    training or other data make it another one.
     """
-    settings = resolve_settings("fast", len(samples.X), channels_first(samples.X[:1]).shape[1:])
-    told = sha256(repr(settings).encode()).hexdigest()[:8]
+    settings = _settings(samples)
+    n_features = max(n_clusters, settings.least_features)
+    told = sha256(f"{settings} {n_features} {digest(samples.X)}".encode()).hexdigest()[:8]
     name = f"{job.dataset}-{job.seed}{'-augment' * job.augment}-{told}"
     if not (cache / name / "model.json").exists():
         cache.mkdir(parents=True, exist_ok=True)
         state = cache / f"{name}.safetensors"
         encoder = Autoencoder(
-            max(n_clusters, settings.least_features),
+            n_features,
             augment=job.augment,
             random_state=job.seed,
             checkpoint=state,
@@ -287,6 +312,11 @@ def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Auto
         encoder.save(cache / name, overwrite=True)
         state.unlink(missing_ok=True)
     return load_model(cache / name)
+
+
+def _settings(samples: Samples, *, augment: bool = False) -> Settings:
+    shape = channels_first(samples.X[:1]).shape[1:]
+    return resolve_settings("fast", len(samples.X), shape, augment=augment)
 
 
 @dataclass
@@ -313,15 +343,17 @@ class _Found:
 def _clusters(
     job: Job, samples: Samples, n_clusters: int, encoder: Autoencoder | None, cache: Path
 ) -> _Found:
-    pixels = samples.X.reshape(len(samples.X), -1).astype(np.float32)
     if job.method in BASELINES:
-        X = pixels if encoder is None else encoder.transform(samples.X)
+        pixels = samples.X.reshape(len(samples.X), -1)
+        X = pixels.astype(np.float32) if encoder is None else encoder.transform(samples.X)
         if job.method.endswith("kmeans"):
-            return _Found(kmeans(X, n_clusters, seed=job.seed).labels_, {"n_init": 20})
-        return _Found(agglomerate(X, n_clusters))
+            fitted = kmeans(X, n_clusters, seed=job.seed)
+            return _Found(fitted.labels_, {"n_init": fitted.n_init})
+        neighbors = usual_neighbors(len(X), n_clusters)
+        return _Found(agglomerate(X, n_clusters, neighbors), {"n_neighbors": neighbors})
     assert encoder is not None
     state = cache / f"{'-'.join(map(str, job.key))}.safetensors"
-    model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
+    model = getattr(infomeans, METHODS[job.slug].estimator)(
         n_clusters,
         network=encoder.network_,
         pretrain_epochs=0,
@@ -337,42 +369,3 @@ def _clusters(
 def _plain(estimator: SampleEstimator) -> dict[str, Any]:
     """The parameters that have to do with the result."""
     return {name: value for name, value in plain_params(estimator).items() if name not in HARMLESS}
-
-
-def _peak_mb() -> float:
-    """The most memory that this process has had."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        # What getrusage says there may be the peak of the process that started this one.
-        peaks = re.findall(r"^VmHWM:\s*(\d+) kB", status.read_text(), flags=re.MULTILINE)
-        if peaks:
-            return int(peaks[0]) / 2**10
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
-
-
-def _cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else platform.processor()}, {os.cpu_count()} cores"
-
-
-def commit() -> str | None:
-    """The commit of a checkout, with + if it was changed."""
-    here = Path(__file__).parent
-
-    def git(*arguments: str) -> str:
-        done = subprocess.run(  # noqa: S603
-            ["git", *arguments],  # noqa: S607
-            capture_output=True,
-            text=True,
-            cwd=here,
-            check=True,
-        )
-        return done.stdout.strip()
-
-    try:
-        return git("rev-parse", "--short", "HEAD") + "+" * bool(git("status", "-s", "."))
-    except (OSError, subprocess.CalledProcessError):
-        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from torch import Tensor
 from infomeans import functional as IF
 from infomeans._typing import IntArray
 from infomeans.benchmark import tables
-from infomeans.benchmark.grid import Job, Results, commit, load, pretrained
+from infomeans.benchmark.grid import Job, Results, load, pretrained
+from infomeans.benchmark.machine import measured_by
 from infomeans.estimators import MIADM, DeepClusterer, SRKMeans
 from infomeans.files import write_atomic
 from infomeans.graph import agglomerate
+from infomeans.jobs import versions
 from infomeans.methods.base import Embedded, Method
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.methods.sr_kmeans import SRKMeansMethod
@@ -35,7 +38,6 @@ class Trace:
     def note(self, method: Method, data: Embedded) -> None:
         """Both objectives, the mutual information and the gap, as the method stands."""
         p = method(data.z)
-        temperature = self.lam * method.n_clusters
         sums = data.q.sum(dim=0)
         prototypes = IF.weighted_means(sums, data.q.T @ data.z, method.prototypes)
         self.labels.append(p.argmax(dim=1).cpu().numpy())
@@ -44,18 +46,52 @@ class Trace:
                 "mi": IF.mutual_information(p).item(),
                 "mi_adm_objective": IF.mi_adm_objective(data.q, p).item(),
                 "soft_kmeans_objective": IF.soft_kmeans_objective(
-                    data.z, data.q, prototypes, temperature
+                    data.z, data.q, prototypes, self.lam * method.n_clusters
                 ).item()
                 / len(data.z),
-                "gap": proposition_2_gap(data.z, prototypes, sums / len(data.z), temperature),
+                **asdict(proposition_2(data.z, data.q, prototypes, self.lam)),
             }
         )
 
 
-def proposition_2_gap(z: Tensor, prototypes: Tensor, q_hat: Tensor, temperature: float) -> float:
-    """What Proposition 2 leaves out for normalised posteriors: (2/N) sum_i log Z_i."""
-    weight, bias = IF.logistic_view(prototypes, q_hat, temperature)
-    return 2 * torch.logsumexp(z @ weight.T + bias, dim=1).mean().item()
+@dataclass(frozen=True)
+class Sides:
+    """Both sides of Proposition 2, in nats a sample.
+
+    Attributes
+    ----------
+    information : float
+        What regularised MI-ADM minimises, with posteriors that sum to one.
+    kmeans : float
+        The objective of SR-K-means, divided by `lambda K`.
+    gap : float
+        `(2/N) sum_i log Z_i`: what normalising the scores adds, and the proposition leaves out.
+        For clusters of equal mass `information = kmeans + gap`.
+    """
+
+    information: float
+    kmeans: float
+    gap: float
+
+
+def proposition_2(z: Tensor, q: Tensor, prototypes: Tensor, lam: float) -> Sides:
+    """The proposition at these targets and prototypes.
+
+    Its scores are `theta_k^T z_i + b_k` with `theta_k = theta'_k / (lambda K)` and
+    `b_k = (1/2) log qhat_k`.
+    """
+    z, q, prototypes = z.double(), q.double(), prototypes.double()
+    temperature = lam * len(prototypes)
+    theta, q_hat = prototypes / temperature, IF.marginal(q)
+    scores = z @ theta.T + q_hat.clamp_min(torch.finfo(q.dtype).tiny).log() / 2
+    fit = IF.cross_entropy(q, torch.log_softmax(scores, dim=1))
+    entropies = IF.label_entropy(q) + IF.conditional_entropy(q)
+    kmeans = IF.soft_kmeans_objective(z, q, prototypes, temperature) / (len(z) * temperature)
+    return Sides(
+        information=(2 * fit - entropies + lam * theta.square().sum()).item(),
+        kmeans=kmeans.item(),
+        gap=2 * torch.logsumexp(scores, dim=1).mean().item(),
+    )
 
 
 def traced(estimator: type[DeepClusterer], method: type[Method], trace: Trace) -> type[Any]:
@@ -73,6 +109,7 @@ def follow(
     dataset: str, seed: int, *, lam: float, data_dir: str | Path | None, cache: Path
 ) -> dict[str, Any]:
     """Both methods on one data set, from the same network and the same initial clusters."""
+    by = measured_by()
     samples = load(dataset, data_dir)
     classes = np.asarray(samples.labels)
     n_clusters = len(set(classes))
@@ -96,7 +133,8 @@ def follow(
         "dataset": dataset,
         "seed": seed,
         "lam": lam,
-        "commit": commit(),
+        **by,
+        "versions": versions(),
         "agreement": list(_agreement(*(trace.labels for trace in traces.values()))),
         **{
             name: [
@@ -116,44 +154,65 @@ def _agreement(one: list[IntArray], two: list[IntArray]) -> Iterable[dict[str, f
 
 
 def write_link(results: Results, out: Path) -> str:
-    """A table of where the paths end, and the figure; returns the Markdown."""
+    """Tables of where the paths end, and the figure; returns the Markdown."""
     rows = results.rows()
-    heads = ["data set", "seed", "agree", "ARI", "I(X;K) mi-adm", "I(X;K) sr-kmeans"]
-    heads += ["ACC mi-adm", "ACC sr-kmeans", "gap, first", "gap, last"]
-    lines = []
+    ends, sides = [], []
     for row in rows:
-        ends = [row[name][-1] for name in ("mi-adm", "sr-kmeans")]
-        last = row["agreement"][-1]
-        cells = [row["dataset"], row["seed"], f"{last['acc']:.4f}", f"{last['ari']:.4f}"]
-        cells += [f"{end['mi']:.3f}" for end in ends] + [f"{end['acc']:.4f}" for end in ends]
-        cells += [f"{row['sr-kmeans'][i]['gap']:,.0f}" for i in (0, -1)]
-        lines.append(cells)
-    text = tables.plain(heads, lines)
+        name = [row["dataset"], row["seed"], f"{row['lam']:g}"]
+        last, paths = row["agreement"][-1], [row["mi-adm"], row["sr-kmeans"]]
+        figures = [f"{path[-1][key]:.3f}" for key in ("mi", "acc") for path in paths]
+        ends.append([*name, f"{last['acc']:.4f}", f"{last['ari']:.4f}", *figures])
+        for when, step in (("first", paths[1][0]), ("last", paths[1][-1])):
+            given = [step[key] for key in ("kmeans", "gap", "information")]
+            rest = step["information"] - step["kmeans"] - step["gap"]
+            sides.append([*name, when, *(f"{x:,.1f}" for x in given), f"{rest:.1f}"])
+    name = ["data set", "seed", "lambda"]
+    text = "\n".join(
+        [
+            "Where they end, first MI-ADM's figures and then SR-K-means':\n",
+            tables.plain([*name, "agree", "ARI", "I(X;K)", "", "ACC", ""], ends),
+            "Proposition 2 at SR-K-means' first and last target step, in nats a sample:\n",
+            tables.plain([*name, "step", "K-means", "gap", "information", "rest"], sides),
+        ]
+    )
     write_atomic(out / "link.md", text)
     _plot(rows, out / "link.png")
     return text
 
 
+PANELS = (
+    ("agreement of the labels", None),
+    ("I(X;K), nats", "mi"),
+    ("MI-ADM's objective, nats", "mi_adm_objective"),
+    ("SR-K-means' objective, squared distances", "soft_kmeans_objective"),
+)
+
+
 def _plot(rows: list[dict[str, Any]], path: Path) -> None:
+    """The paths, with a row of panels for every data set and lambda."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 3.2), layout="constrained")
-    panels = (
-        ("agreement of the labels", None),
-        ("I(X;K) in nats", "mi"),
-        ("MI-ADM's objective", "mi_adm_objective"),
-        ("SR-K-means' objective", "soft_kmeans_objective"),
-    )
-    for axis, (title, name) in zip(figure.subplots(1, len(panels)), panels, strict=True):
-        for row in rows:
-            if name is None:
-                axis.plot([step["acc"] for step in row["agreement"]], color="#009E73", alpha=0.8)
-            else:
-                for method, colour in (("mi-adm", "#0072B2"), ("sr-kmeans", "#E69F00")):
-                    axis.plot([step[name] for step in row[method]], color=colour, label=method)
-        axis.set(title=title, xlabel="target steps")
-        axis.spines[["top", "right"]].set_visible(False)
-        if name == "mi":
-            handles = dict(zip(*axis.get_legend_handles_labels()[::-1], strict=True))
-            axis.legend(handles.values(), handles.keys(), frameon=False)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(f"{row['dataset']}, lambda {row['lam']:g}", []).append(row)
+    figure = Figure(figsize=(12, 3.2 * len(groups)), layout="constrained")
+    grid = figure.subplots(len(groups), len(PANELS), squeeze=False)
+    for axes, (group, members) in zip(grid, groups.items(), strict=True):
+        for axis, (title, name) in zip(axes, PANELS, strict=True):
+            for i, row in enumerate(members):
+                _draw(axis, row, name, label=i == 0)
+            axis.set_title(title, fontsize=10)
+            axis.set_xlabel("target steps, after the warm-up")
+            axis.spines[["top", "right"]].set_visible(False)
+        axes[0].set_ylabel(group)
+        axes[1].legend(frameon=False)
     figure.savefig(path, dpi=150)
+
+
+def _draw(axis: Any, row: dict[str, Any], name: str | None, *, label: bool) -> None:
+    if name is None:
+        axis.plot([step["acc"] for step in row["agreement"]], color="#009E73", alpha=0.8)
+        return
+    for method, colour in (("mi-adm", "#0072B2"), ("sr-kmeans", "#E69F00")):
+        steps = [step[name] for step in row[method]]
+        axis.plot(steps, color=colour, label=method if label else None)

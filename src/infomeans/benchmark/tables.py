@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -40,17 +40,12 @@ class Cell:
     def row(self) -> list[str]:
         """Median, range, the paper's figure and the gap."""
         printed = ["", ""] if self.printed is None else [_short(self.printed), f"{self.gap:+.3f}"]
-        return [f"**{_short(self.median)}**", self._range("-"), *printed]
+        return [_short(self.median), self._range(), *printed]
 
-    def latex(self) -> str:
-        """Median and range, the paper's figure in brackets."""
-        text = f"{_short(self.median)} \\tiny {self._range('--')}"
-        return text if self.printed is None else f"{text} \\normalsize [{_short(self.printed)}]"
-
-    def _range(self, dash: str) -> str:
+    def _range(self) -> str:
         if len(self.values) == 1:
             return "one seed"
-        return f"{_short(min(self.values))}{dash}{_short(max(self.values))}"
+        return f"{_short(min(self.values))}-{_short(max(self.values))}"
 
 
 Cells = dict[tuple[str, str, str], Cell]
@@ -72,20 +67,33 @@ def collect(rows: Sequence[dict[str, Any]], *, augment: bool = False) -> Cells:
     return cells
 
 
+Table = tuple[str, list[str], list[list[str]]]
+"""A title, the heads of the columns, and the rows."""
+
+
 def markdown(cells: Cells) -> str:
     """A table for every data set, with one row a method."""
-    methods, datasets = _axes(cells)
-    parts = []
-    for dataset in datasets:
-        rows = [
-            [method, *cells[method, dataset, "acc"].row(), *cells[method, dataset, "nmi"].row()]
-            for method in methods
-            if (method, dataset, "acc") in cells
+    return "\n".join(
+        f"### {title}\n\n{plain(heads, _with_bold(heads, rows))}"
+        for title, heads, rows in _tables(cells)
+    )
+
+
+def latex(cells: Cells) -> str:
+    """The same for a paper."""
+    parts = ["% Needs \\usepackage{booktabs}.\n"]
+    for title, heads, rows in _tables(cells):
+        lines = [
+            f"% {title}",
+            f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
+            "\\toprule",
+            *_latex_rows([[title, *heads[1:]]]),
+            "\\midrule",
+            *_latex_rows(rows),
+            "\\bottomrule",
+            "\\end{tabular}",
         ]
-        heads = ["", "ACC", "range", "paper", "gap", "NMI", "range", "paper", "gap"]
-        kept = [i for i, head in enumerate(heads) if not head or any(row[i] for row in rows)]
-        table = plain([heads[i] for i in kept], [[row[i] for i in kept] for row in rows])
-        parts.append(f"### {_title(dataset)}\n\n{table}")
+        parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 
 
@@ -96,21 +104,30 @@ def plain(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latex(cells: Cells) -> str:
-    """The same for a paper."""
+def _tables(cells: Cells) -> Iterator[Table]:
+    """A table for every data set, without columns that would be empty."""
     methods, datasets = _axes(cells)
-    heads = " & ".join(f"\\multicolumn{{2}}{{c}}{{{_title(d)}}}" for d in datasets)
-    lines = [
-        f"\\begin{{tabular}}{{l{'ll' * len(datasets)}}}",
-        "\\toprule",
-        f" & {heads} \\\\",
-        " & " + " & ".join(["ACC & NMI"] * len(datasets)) + " \\\\",
-        "\\midrule",
+    for dataset in datasets:
+        rows = [
+            [method, *cells[method, dataset, "acc"].row(), *cells[method, dataset, "nmi"].row()]
+            for method in methods
+            if (method, dataset, "acc") in cells
+        ]
+        heads = ["", "ACC", "range", "paper", "gap", "NMI", "range", "paper", "gap"]
+        kept = [i for i, head in enumerate(heads) if not head or any(row[i] for row in rows)]
+        yield _title(dataset), [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
+
+
+def _with_bold(heads: list[str], rows: list[list[str]]) -> list[list[str]]:
+    """The medians in bold."""
+    return [
+        [f"**{x}**" if head in ("ACC", "NMI") else x for head, x in zip(heads, row, strict=True)]
+        for row in rows
     ]
-    for method in methods:
-        found = [cells.get((method, d, f)) for d in datasets for f in FIGURES]
-        lines.append(" & ".join([method, *(c.latex() if c else "--" for c in found)]) + " \\\\")
-    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"]) + "\n"
+
+
+def _latex_rows(rows: list[list[str]]) -> list[str]:
+    return [" & ".join(row) + " \\\\" for row in rows]
 
 
 def _axes(cells: Cells) -> tuple[list[str], list[str]]:

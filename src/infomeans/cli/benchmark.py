@@ -1,5 +1,6 @@
 """infomeans benchmark."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="The paper's tables and figure, measured.", no_args_is_help=True)
 
-Many = Annotated[list[str] | None, typer.Option(help="Repeat it, or separate by commas.")]
+Sets = Annotated[
+    list[str] | None, typer.Option(help="Data sets; repeat it, or separate names by commas.")
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(help="Methods, baselines, variants; all but the variants if none is given."),
+]
 Seeds = Annotated[list[str] | None, typer.Option(help="By default 0,1,2.")]
 Out = Annotated[Path, typer.Option(help="Folder of the results.")]
 Cache = Annotated[Path, typer.Option(help="Folder of pretrained auto-encoders.")]
@@ -24,8 +31,8 @@ RESULTS, CACHE = Path("benchmarks/results"), Path(".benchmark-cache")
 
 @command(app)
 def results(
-    datasets: Many = None,
-    methods: Many = None,
+    datasets: Sets = None,
+    methods: Methods = None,
     seeds: Seeds = None,
     augment: Annotated[bool, typer.Option("--augment", help="Train on augmented images.")] = False,
     out: Out = RESULTS,
@@ -49,19 +56,23 @@ def results(
 
 
 @command(app)
-def datasets(data_dir: DataDir = None) -> None:
-    """Show the paper's table of data sets, from the files themselves.
+def datasets(out: Out = RESULTS, data_dir: DataDir = None) -> None:
+    """Count what is in the files of the paper's data sets, beside what it prints.
 
     Example: infomeans benchmark datasets --data-dir data
     """
     from infomeans.benchmark.datasets import table
+    from infomeans.files import write_atomic
 
-    console.print(Markdown(table(data_dir)))
+    text = table(data_dir)
+    out.mkdir(parents=True, exist_ok=True)
+    write_atomic(out / "datasets.md", text)
+    console.print(Markdown(text))
 
 
 @command(app)
 def adm(
-    datasets: Many = None,
+    datasets: Sets = None,
     seeds: Seeds = None,
     out: Out = RESULTS,
     data_dir: DataDir = None,
@@ -69,10 +80,12 @@ def adm(
 ) -> None:
     """Compare MI-ADM with MI-D and with other targets: the paper's Table 3 and figure.
 
-    Runs that have a line in results.jsonl are taken over from there.
+    Runs that have a line in results.jsonl are taken over from there. Times are measured once, and
+    kept in adm-times.jsonl.
 
     Example: infomeans benchmark adm --datasets usps --seeds 0
     """
+    _need_figures()
     with loading():
         from infomeans.benchmark import experiments, grid
 
@@ -80,13 +93,15 @@ def adm(
     jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
     grid.Results(out / "adm.jsonl").borrow(jobs, grid.Results(out / "results.jsonl"))
     lines = _run(jobs, out / "adm.jsonl", data_dir, cache)
-    text = experiments.write_adm(lines, jobs, out, data_dir=data_dir, cache=cache)
-    console.print(Markdown(text))
+    measured = experiments.times(
+        chosen[0], grid.Results(out / "adm-times.jsonl"), data_dir=data_dir, cache=cache
+    )
+    console.print(Markdown(experiments.write_adm(lines, measured, out)))
 
 
 @command(app, name="lambda")
 def regularisation(
-    datasets: Many = None,
+    datasets: Sets = None,
     seeds: Seeds = None,
     out: Out = RESULTS,
     data_dir: DataDir = None,
@@ -106,7 +121,7 @@ def regularisation(
 
 @command(app)
 def link(
-    datasets: Many = None,
+    datasets: Sets = None,
     seeds: Seeds = None,
     lam: Annotated[float, typer.Option(help="The regularisation of both.")] = 1e-4,
     out: Out = RESULTS,
@@ -119,12 +134,16 @@ def link(
 
     Example: infomeans benchmark link --datasets usps --seeds 0
     """
+    _need_figures()
+    if not 0 < lam < float("inf"):
+        raise InputError(f"--lam {lam:g} must be a number above 0.")
     with loading():
-        from infomeans.benchmark.grid import Results
+        from infomeans.benchmark.grid import Results, check_data
         from infomeans.benchmark.link import follow, write_link
 
-    lines = Results(out / "link.jsonl")
-    for dataset in names(datasets) or ["usps"]:
+    lines, chosen = Results(out / "link.jsonl"), names(datasets) or ["usps"]
+    check_data(chosen, data_dir)
+    for dataset in chosen:
         for seed in _numbers(seeds):
             known = {(row["dataset"], row["seed"], row["lam"]) for row in lines.rows()}
             if (dataset, seed, lam) not in known:
@@ -145,8 +164,13 @@ def _announce(text: str) -> None:
     console.print(text, highlight=False)
 
 
+def _need_figures() -> None:
+    if find_spec("matplotlib") is None:
+        raise InputError("The figures need matplotlib: pip install 'infomeans[plots]'.")
+
+
 def _numbers(seeds: list[str] | None) -> list[int]:
-    try:
-        return [int(seed) for seed in names(seeds) or ("0", "1", "2")]
-    except ValueError:
-        raise InputError(f"--seeds {','.join(seeds or ())} are not whole numbers.") from None
+    given = names(seeds) or ["0", "1", "2"]
+    if not all(seed.isdecimal() for seed in given):
+        raise InputError(f"--seeds {','.join(given)}: only whole numbers from 0 on are seeds.")
+    return [int(seed) for seed in given]

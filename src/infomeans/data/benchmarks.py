@@ -95,9 +95,7 @@ def benchmark(name: str, data_dir: str | Path | None = None) -> Samples:
     data_dir : path, optional
         The folder with its file; the environment variable INFOMEANS_DATA does as well.
     """
-    if name not in BENCHMARKS:
-        raise InputError(f"{name!r} is no benchmark; choose one of {', '.join(BENCHMARKS)}.")
-    X, labels = _find(BENCHMARKS[name], data_dir)
+    X, labels = _load(_named(name), data_dir)
     return Samples(
         X=X,
         ids=row_numbers(len(X)),
@@ -107,30 +105,50 @@ def benchmark(name: str, data_dir: str | Path | None = None) -> Samples:
     )
 
 
-def _find(info: Benchmark, data_dir: str | Path | None) -> Labelled:
+def check_benchmark(name: str, data_dir: str | Path | None = None) -> None:
+    """Raise what `benchmark` would raise if its files are not there; read none of them."""
+    info = _named(name)
+    if info.stem:
+        _files(info, data_dir)
+
+
+def _named(name: str) -> Benchmark:
+    if name not in BENCHMARKS:
+        raise InputError(f"{name!r} is no benchmark; choose one of {', '.join(BENCHMARKS)}.")
+    return BENCHMARKS[name]
+
+
+def _load(info: Benchmark, data_dir: str | Path | None) -> Labelled:
     if not info.stem:
         from sklearn.datasets import load_digits
 
         digits = load_digits()
         return digits.images, digits.target
-    folder = data_dir or os.environ.get("INFOMEANS_DATA")
-    if not folder:
+    images, classes = _files(info, data_dir)
+    if classes:
+        X, labels = _read_idx(images), _read_idx(classes)
+    else:
+        read = _read_npz if images[0].suffix == ".npz" else _read_hdf5
+        X, labels = (part[info.first :] for part in read(Arrays.in_file(images[0])))
+    if not len(X) or len(X) != len(labels):
+        where = images[0].parent
+        raise InputError(f"{info.name} in {where} has {len(X)} samples and {len(labels)} labels.")
+    return X, labels
+
+
+def _files(info: Benchmark, data_dir: str | Path | None) -> tuple[list[Path], list[Path]]:
+    """The file with all of it, or files of images and as many of classes."""
+    given = data_dir or os.environ.get("INFOMEANS_DATA")
+    if not given:
         raise InputError(
             f"{info.name} needs the folder of its file: --data-dir (data_dir=) or the environment "
             f"variable INFOMEANS_DATA."
         )
-    X, labels = _load(info, Path(folder))
-    if not len(X) or len(X) != len(labels):
-        raise InputError(f"{info.name} in {folder} has {len(X)} samples and {len(labels)} labels.")
-    return X, labels
-
-
-def _load(info: Benchmark, folder: Path) -> Labelled:
-    for suffix, read in ((".npz", _read_npz), (".h5", _read_hdf5), (".hdf5", _read_hdf5)):
+    folder = Path(given)
+    for suffix in (".npz", ".h5", ".hdf5"):
         path = folder / f"{info.stem}{suffix}"
         if path.exists():
-            X, labels = read(Arrays.in_file(path))
-            return X[info.first :], labels[info.first :]
+            return [path], []
     images = _idx_files(folder, info.parts, "images?idx3-ubyte*")
     classes = _idx_files(folder, info.parts, "labels?idx1-ubyte*")
     if not images or not len(images) == len(classes) == len(info.parts):
@@ -138,7 +156,7 @@ def _load(info: Benchmark, folder: Path) -> Labelled:
             f"{info.name}: none of its files is in {folder}: {info.layouts}; get them from "
             f"{info.origin}."
         )
-    return _read_idx(images), _read_idx(classes)
+    return images, classes
 
 
 def _read_npz(arrays: Arrays) -> Labelled:

@@ -1,0 +1,70 @@
+"""Where a figure was measured, and with what."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def measured_by() -> dict[str, object]:
+    """The machine, how busy it is now, and the commit; to be asked before a measurement."""
+    return {
+        "cpu": cpu(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "load1": load1(),
+        "commit": commit(),
+    }
+
+
+def load1() -> float:
+    """How many processes wanted to run, in the last minute."""
+    return round(os.getloadavg()[0], 2)
+
+
+def cpu() -> str:
+    """The name of the processor."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def peak_mb() -> float:
+    """The most memory that this process has had."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # What getrusage says there may be the peak of the process that started this one.
+        peaks = re.findall(r"^VmHWM:\s*(\d+) kB", status.read_text(), flags=re.MULTILINE)
+        if peaks:
+            return int(peaks[0]) / 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def commit() -> str | None:
+    """The commit of a checkout, with + if anything of the package was changed since."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(  # noqa: S603
+            ["git", *arguments],  # noqa: S607
+            capture_output=True,
+            text=True,
+            cwd=PACKAGE,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    try:
+        return git("rev-parse", "--short", "HEAD") + "+" * bool(git("status", "-s", "."))
+    except (OSError, subprocess.CalledProcessError):
+        return None
