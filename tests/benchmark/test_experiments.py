@@ -114,7 +114,7 @@ def test_datasets_are_counted_beside_the_paper(data_dir, tmp_path):
         (["results", "--seeds", "-1"], "--seeds -1: only whole numbers from 0 on"),
         (["link", "--lam", "0"], "--lam 0 must be a number above 0"),
         (["link", "--lam", "nan"], "--lam nan must be a number above 0"),
-        (["link", "--datasets", "bogus"], "'bogus' is no benchmark"),
+        (["link", "--datasets", "usps,bogus"], "'bogus' is no benchmark"),
         (["results", "--datasets", "usps,bogus"], "'bogus' is no benchmark"),
         (["adm", "--datasets", "usps,cmu-pie"], "cmu-pie: none of its files is in"),
         (["results", "--augment", "--methods", "kmeans"], "--augment has no effect"),

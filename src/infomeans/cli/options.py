@@ -48,7 +48,9 @@ Strict = Annotated[
     ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same clusters.")]
+Seed = Annotated[
+    int, typer.Option(min=0, help="The same seed and number of threads give the same clusters.")
+]
 
 SHOWN = 5
 
