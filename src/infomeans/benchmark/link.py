@@ -181,10 +181,10 @@ def write_link(results: Results, out: Path) -> str:
 
 
 PANELS = (
-    ("agreement of the labels", None),
-    ("I(X;K), nats", "mi"),
-    ("MI-ADM's objective, nats", "mi_adm_objective"),
-    ("SR-K-means' objective, squared distances", "soft_kmeans_objective"),
+    ("agreement of the labels", "share of the samples", None),
+    ("I(X;K)", "nats", "mi"),
+    ("MI-ADM's objective", "nats", "mi_adm_objective"),
+    ("SR-K-means' objective", "squared distance", "soft_kmeans_objective"),
 )
 
 
@@ -198,13 +198,12 @@ def _plot(rows: list[dict[str, Any]], path: Path) -> None:
     figure = Figure(figsize=(12, 3.2 * len(groups)), layout="constrained")
     grid = figure.subplots(len(groups), len(PANELS), squeeze=False)
     for axes, (group, members) in zip(grid, groups.items(), strict=True):
-        for axis, (title, name) in zip(axes, PANELS, strict=True):
+        for axis, (title, unit, name) in zip(axes, PANELS, strict=True):
             for i, row in enumerate(members):
                 _draw(axis, row, name, label=i == 0)
-            axis.set_title(title, fontsize=10)
-            axis.set_xlabel("target steps, after the warm-up")
+            axis.set(title=title, ylabel=unit, xlabel="target steps after the warm-up")
             axis.spines[["top", "right"]].set_visible(False)
-        axes[0].set_ylabel(group)
+        axes[0].set_title(f"{group}\nagreement of the labels")
         axes[1].legend(frameon=False)
     figure.savefig(path, dpi=150)
 
