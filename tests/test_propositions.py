@@ -80,6 +80,19 @@ def test_proposition_2_is_measured_as_it_holds(seed):
     assert math.isclose(measured.gap, gap, rel_tol=1e-9, abs_tol=1e-9)
 
 
+@given(seeds)
+def test_proposition_2_leaves_out_how_unequal_the_clusters_are(seed):
+    z, theta, _ = point(seed)
+    q = torch.softmax(z @ theta.T + torch.arange(K), 1)
+    q[:, 0] = 0
+    q /= q.sum(1, keepdim=True)
+    prototypes = LAM * K * theta
+    sides = link.proposition_2(z, q, prototypes, LAM)
+    unequal = (1 / K - q.mean(0)) @ prototypes.square().sum(1) / (LAM * K)
+    rest = sides.information - sides.kmeans - sides.gap
+    assert math.isclose(rest, unequal, rel_tol=1e-6, abs_tol=1e-6)
+
+
 @given(rows(sharpness=5.0))
 def test_proposition_3_mutual_information_does_not_decrease(p):
     for _ in range(20):

@@ -3,8 +3,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from tests.strategies import pairs_of_rows
 from typer.testing import CliRunner
 
+from infomeans import functional as IF
 from infomeans.benchmark import experiments, grid
 from infomeans.cli import app
 from infomeans.data import Samples
@@ -33,10 +36,13 @@ def test_unbalanced_runs_come_with_and_without_the_true_shares(stripes, monkeypa
     assert not [job for job in experiments.adm_jobs(["usps"], [0], None) if "prior" in job.params]
 
 
-def test_the_entropy_term_is_left_out_of_mi_adm_alone():
-    # Eq. objective.MI-ADM-KL-2 without H(Q) is DEPICT's objective with gamma = 1/2.
+@given(pairs_of_rows())
+def test_the_entropy_term_is_all_that_is_left_out_of_mi_adm(pair):
+    p, q = pair
     job = grid.make_job("usps", "mi-adm-without-entropy", 0)
-    assert (job.slug, job.params) == ("depict", {"targets": "exact", "gamma": 0.5})
+    without = IF.mi_adm_objective(q, p) - IF.conditional_entropy(q) / 2
+    assert (job.slug, job.params["targets"]) == ("depict", "exact")
+    assert math.isclose(IF.depict_objective(q, p, job.params["gamma"]), without, abs_tol=1e-12)
 
 
 def test_times_are_measured_once(data_dir, cache, tmp_path, monkeypatch):
@@ -47,7 +53,9 @@ def test_times_are_measured_once(data_dir, cache, tmp_path, monkeypatch):
     assert {"threads", "load1", "commit", "cpu"} <= first.keys()
     monkeypatch.delattr(experiments, "epoch_seconds")
     assert experiments.times("usps", file, data_dir=data_dir, cache=cache) == first
-    assert len(file.rows()) == 1
+    monkeypatch.setattr(experiments, "measured_by", lambda: {"threads": 99})
+    with pytest.raises(NameError, match="epoch_seconds"):
+        experiments.times("usps", file, data_dir=data_dir, cache=cache)
 
 
 def test_adm_writes_table_and_figure(data_dir, cache, tmp_path):
@@ -89,9 +97,11 @@ def test_link_follows_both_methods_from_one_start(data_dir, cache, tmp_path):
     for name in ("mi-adm", "sr-kmeans"):
         for step in row[name]:
             assert 0 < step["mi"] < math.log(3) + 1e-6
-            # Exact for clusters of equal mass, which these are but for their soft edges.
+            objective = step["soft_kmeans_objective"] / (3 * row["lam"])
+            assert math.isclose(step["kmeans"], objective, rel_tol=1e-4)
+            # Exact for clusters of equal mass, which these nearly are.
             rest = step["information"] - step["kmeans"] - step["gap"]
-            assert abs(rest) < 0.05 * step["gap"]
+            assert abs(rest) < 0.005 * step["gap"]
     assert (tmp_path / "link.png").read_bytes().startswith(b"\x89PNG")
     again = CliRunner().invoke(app, [*arguments, *map(str, folders)])
     assert "seed 0" not in again.output
@@ -103,9 +113,27 @@ def test_datasets_are_counted_beside_the_paper(data_dir, tmp_path):
     result = CliRunner().invoke(app, [*map(str, arguments)])
     assert "33.33 %" in result.output
     text = (tmp_path / "datasets.md").read_text()
-    assert "| USPS | here | 120 | 3 | 9 x 8 | 33.33 % | 33.33 % |" in text
-    assert "|  | paper | 11,000 | 10 | 16 x 16 | 10 % | 10 % |" in text
+    assert "| USPS | here | 120 | 3 | 1 x 9 x 8 | 33.33 % | 33.33 % |" in text
+    assert "|  | paper | 11,000 | 10 | 1 x 16 x 16 | 10 % | 10 % |" in text
     assert "| CMU-PIE | here | no file |" in text
+
+
+def test_datasets_without_any_file_write_nothing(tmp_path):
+    arguments = ["benchmark", "datasets", "--data-dir", tmp_path, "--out", tmp_path / "out"]
+    result = CliRunner().invoke(app, [*map(str, arguments)])
+    assert result.exit_code == 2
+    assert "usps: none of its files is in" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_figures_are_missed_before_anything_runs(data_dir, tmp_path, monkeypatch):
+    monkeypatch.setattr("infomeans.cli.benchmark.find_spec", lambda name: None)
+    for name in ("adm", "link"):
+        folders = ["--out", tmp_path, "--data-dir", data_dir, "--cache", tmp_path]
+        result = CliRunner().invoke(app, ["benchmark", name, *map(str, folders)])
+        assert result.exit_code == 2
+        assert "pip install 'infomeans[plots]'" in result.stderr
+        assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(

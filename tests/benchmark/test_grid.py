@@ -1,4 +1,5 @@
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -56,7 +57,11 @@ def test_a_run_that_is_broken_off_goes_on(row, data_dir, cache, monkeypatch):
         patch.setattr(Checkpoint, "save", save_some)
         with pytest.raises(KeyboardInterrupt):
             grid.run_job(job, data_dir, cache, 1)
-    again = grid.run_job(job, data_dir, cache, 1)
+    epochs = sum(row["epochs"].values())
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "save", lambda self, state: saved.append(state["phase"]))
+        again = grid.run_job(job, data_dir, cache, 1)
+    assert len(saved) == epochs
     for name in ("acc", "mi", "mi_path", "epochs", "start"):
         assert again[name] == row[name]
 
@@ -113,6 +118,29 @@ def test_half_a_line_does_not_count_and_is_written_over(tmp_path):
     assert results.rows() == [{"seed": 0}]
     results.append({"seed": 2})
     assert results.rows() == [{"seed": 0}, {"seed": 2}]
+
+
+def test_a_whole_line_without_an_end_counts(tmp_path):
+    results = grid.Results(tmp_path / "results.jsonl")
+    results.path.write_text('{"seed": 0}\n{"seed": 1}')
+    assert results.rows() == [{"seed": 0}, {"seed": 1}]
+    results.append({"seed": 2})
+    assert results.rows() == [{"seed": 0}, {"seed": 1}, {"seed": 2}]
+
+
+def test_several_may_write_at_once(tmp_path):
+    results = grid.Results(tmp_path / "results.jsonl")
+    with ThreadPoolExecutor(4) as pool:
+        for seed in range(400):
+            pool.submit(results.append, {"seed": seed})
+    assert sorted(row["seed"] for row in results.rows()) == [*range(400)]
+
+
+def test_what_is_asked_for_twice_runs_once(data_dir, cache, tmp_path):
+    results = grid.Results(tmp_path / "results.jsonl")
+    jobs = grid.plan(["usps"], ["kmeans"], [0, 0])
+    grid.run_grid(jobs, results, data_dir=data_dir, cache=cache, announce=print)
+    assert len(results.rows()) == 1
 
 
 def test_a_line_that_is_no_json_is_named(tmp_path):

@@ -9,6 +9,10 @@ def test_a_commit_says_whether_the_package_was_changed(tmp_path, monkeypatch):
     file = package / "deep" / "module.py"
     file.write_text("a = 1\n")
 
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+
     def git(*arguments):
         me = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
         subprocess.run(["git", *me, *arguments], cwd=tmp_path, check=True)
@@ -16,17 +20,15 @@ def test_a_commit_says_whether_the_package_was_changed(tmp_path, monkeypatch):
     git("init", "-q")
     git("add", ".")
     git("commit", "-qm", "first")
-    monkeypatch.setattr(machine, "PACKAGE", package)
-    clean = machine.commit()
+    clean = machine.commit_of(package)
     assert clean
     assert not clean.endswith("+")
     (tmp_path / "notes.txt").write_text("not of the package")
-    assert machine.commit() == clean
+    assert machine.commit_of(package) == clean
     file.write_text("a = 2\n")
-    assert machine.commit() == clean + "+"
+    assert machine.commit_of(package) == clean + "+"
 
 
 def test_outside_a_checkout_there_is_no_commit(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine, "PACKAGE", tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert machine.commit() is None
+    assert machine.commit_of(tmp_path) is None

@@ -48,5 +48,8 @@ def test_latex_has_a_tabular_for_each_data_set(cells):
     assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == 2
     usps = text.split("% ")[2]
     assert "USPS & ACC & range & paper & gap & NMI & range & paper & gap \\\\" in usps
-    assert "mi-adm & 0.980 & 0.970-0.990 & 0.979 & +0.001 & 0.880" in usps
+    assert (
+        "mi-adm & 0.980 & 0.970--0.990 & 0.979 & +0.001 & 0.880 & 0.870--0.890 & 0.948 & $-$0.068"
+        in usps
+    )
     assert "kmeans & 0.500 & one seed &  &  & 0.400 & one seed &  &  \\\\" in usps

@@ -7,7 +7,6 @@ import pytest
 
 from infomeans.data import benchmark
 from infomeans.data import open as open_samples
-from infomeans.data.benchmarks import BENCHMARKS
 from infomeans.data.recipes import ArrayRecipe
 from infomeans.errors import InputError
 
@@ -130,12 +129,3 @@ def test_a_path_comes_before_a_benchmark(draw, tmp_path, grey, monkeypatch):
     draw("usps/1.png", grey)
     monkeypatch.chdir(tmp_path)
     assert open_samples("usps").ids == ["1.png"]
-
-
-def test_the_papers_data_sets_have_the_papers_figures():
-    figures = {name: (b.n, b.classes, b.shape) for name, b in BENCHMARKS.items()}
-    assert figures["usps"] == (11_000, 10, (16, 16))
-    assert figures["mnist-test"] == (10_000, 10, (28, 28))
-    assert figures["ytf"] == (10_000, 41, (55, 55, 3))
-    assert figures["cmu-pie"] == (2_856, 68, (32, 32))
-    assert figures["frgc"] == (2_462, 20, (32, 32, 3))

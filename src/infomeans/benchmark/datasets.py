@@ -9,7 +9,8 @@ import numpy as np
 from infomeans.benchmark.paper import DATASETS
 from infomeans.benchmark.tables import plain
 from infomeans.data import benchmark
-from infomeans.data.benchmarks import BENCHMARKS
+from infomeans.data.arrays import channels_first
+from infomeans.data.benchmarks import BENCHMARKS, check_benchmark
 from infomeans.errors import InputError
 
 HEADS = ["data set", "", "samples", "classes", "dimensions", "smallest class", "largest class"]
@@ -17,26 +18,26 @@ HEADS = ["data set", "", "samples", "classes", "dimensions", "smallest class", "
 
 def table(data_dir: str | Path | None = None) -> str:
     """Markdown: for every data set what its file holds, and what the paper prints."""
-    rows = []
+    rows, reasons = [], []
     for name, info in BENCHMARKS.items():
-        rows.append([info.title, "here", *_counted(name, data_dir)])
+        try:
+            check_benchmark(name, data_dir)
+        except InputError as error:
+            reasons.append(error)
+            counts = ["no file", "", "", "", ""]
+        else:
+            counts = _counted(name, data_dir)
+        rows.append([info.title, "here", *counts])
         if name in DATASETS:
-            n, classes, smallest, largest = DATASETS[name]
-            rows.append(["", "paper", f"{n:,}", classes, _times(info.shape), smallest, largest])
+            rows.append(["", "paper", *DATASETS[name]])
+    if len(reasons) == sum(bool(info.stem) for info in BENCHMARKS.values()):
+        raise reasons[0]
     return plain(HEADS, rows)
 
 
-def _counted(name: str, data_dir: str | Path | None) -> list[object]:
-    try:
-        samples = benchmark(name, data_dir)
-    except InputError:
-        return ["no file", "", "", "", ""]
-    counts = np.unique(np.asarray(samples.labels), return_counts=True)[1]
-    shares = [
-        f"{count / len(samples):.2%}".replace("%", " %") for count in (min(counts), max(counts))
-    ]
-    return [f"{len(samples):,}", len(counts), _times(samples.X.shape[1:]), *shares]
-
-
-def _times(shape: tuple[int, ...]) -> str:
-    return " x ".join(map(str, shape))
+def _counted(name: str, data_dir: str | Path | None) -> list[str]:
+    samples = benchmark(name, data_dir)
+    n, counts = len(samples), np.unique(np.asarray(samples.labels), return_counts=True)[1]
+    shape = channels_first(samples.X[:1]).shape[1:]
+    shares = [f"{100 * count / n:.2f} %" for count in (min(counts), max(counts))]
+    return [f"{n:,}", str(len(counts)), " x ".join(map(str, shape)), *shares]

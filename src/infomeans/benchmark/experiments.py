@@ -95,10 +95,10 @@ def epoch_seconds(job: Job, *, data_dir: Path | None, cache: Path) -> dict[str, 
 
 
 def times(dataset: str, file: Results, *, data_dir: Path | None, cache: Path) -> dict[str, Any]:
-    """The line with both times for a data set: the one in the file, or else a new one."""
-    known = [row for row in file.rows() if row["dataset"] == dataset]
+    """The line with both times for a data set and these threads: one in the file, or a new one."""
+    key, by = ("dataset", "threads"), measured_by()
+    known = [row for row in file.rows() if [row[k] for k in key] == [dataset, by["threads"]]]
     if not known:
-        by = measured_by()
         epochs = epoch_seconds(Job(dataset, "mi-adm", 0), data_dir=data_dir, cache=cache)
         row = {"dataset": dataset, "epochs": epochs, "steps": target_step_seconds(), **by}
         file.append(row)

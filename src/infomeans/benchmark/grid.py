@@ -93,16 +93,15 @@ class Results:
 
     def rows(self) -> list[dict[str, Any]]:
         """All runs so far, but for half a line at the end, of a write that was cut short."""
-        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
-        whole = text[: text.rfind("\n") + 1]
-        return [self._parsed(*line) for line in enumerate(whole.splitlines(), start=1) if line[1]]
-
-    def _parsed(self, number: int, line: str) -> dict[str, Any]:
-        try:
-            row: dict[str, Any] = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{self.path}, line {number}, is no JSON: {error}") from None
-        return row
+        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else [""]
+        rows = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                rows += [json.loads(line)] if line else []
+            except ValueError as error:
+                if number < len(lines):
+                    raise InputError(f"{self.path}, line {number}, is no JSON: {error}") from None
+        return rows
 
     def done(self) -> set[tuple[str, str, int, bool]]:
         """Which runs are done."""
@@ -116,15 +115,27 @@ class Results:
                 self.append(row)
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Add a run, in place of half a line if there is one."""
+        """Add a run, in one write, so that others may add theirs meanwhile."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.touch()
-        with self.path.open("r+b") as file:
-            file.truncate(file.read().rfind(b"\n") + 1)
-            file.seek(0, os.SEEK_END)
+        self._end_last_line()
+        with self.path.open("ab", buffering=0) as file:
             file.write(json.dumps(row).encode() + b"\n")
-            file.flush()
             os.fsync(file.fileno())
+
+    def _end_last_line(self) -> None:
+        """Where the last line has no end, give it one if it is whole, or remove it."""
+        content = self.path.read_bytes() if self.path.exists() else b""
+        start = content.rfind(b"\n") + 1
+        if start == len(content):
+            return
+        with self.path.open("r+b") as file:
+            try:
+                json.loads(content[start:])
+            except ValueError:
+                file.truncate(start)
+            else:
+                file.seek(len(content))
+                file.write(b"\n")
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, int, bool]:
@@ -214,9 +225,11 @@ def run_grid(
     announce : callable
         Told what is about to happen, and what came out.
     """
-    missing = [job for job in jobs if job.key not in results.done()]
-    check_data((job.dataset for job in missing), data_dir)
-    for job in missing:
+    jobs, done = list(jobs), results.done()
+    check_data((job.dataset for job in jobs if job.key not in done), data_dir)
+    for job in jobs:
+        if job.key in results.done():
+            continue
         announce(f"{job.dataset}  {job.method}  seed {job.seed}" + "  augmented" * job.augment)
         # A process of its own, so that its peak of memory is its own.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
@@ -353,7 +366,7 @@ def _clusters(
         return _Found(agglomerate(X, n_clusters, neighbors), {"n_neighbors": neighbors})
     assert encoder is not None
     state = cache / f"{'-'.join(map(str, job.key))}.safetensors"
-    model = getattr(infomeans, METHODS[job.slug].estimator)(
+    model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,
         network=encoder.network_,
         pretrain_epochs=0,

@@ -8,6 +8,7 @@ import re
 import resource
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -51,15 +52,25 @@ def peak_mb() -> float:
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 
 
+@cache
 def commit() -> str | None:
-    """The commit of a checkout, with + if anything of the package was changed since."""
+    """The commit of the code, as it was when this process first asked."""
+    return commit_of(PACKAGE)
+
+
+def commit_of(folder: Path) -> str | None:
+    """The commit of a checkout, with + if anything in this folder of it was changed since."""
+    # A hook of git has these set, and they would lead to its own repository.
+    elsewhere = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+    environment = {name: value for name, value in os.environ.items() if name not in elsewhere}
 
     def git(*arguments: str) -> str:
         done = subprocess.run(  # noqa: S603
             ["git", *arguments],  # noqa: S607
             capture_output=True,
             text=True,
-            cwd=PACKAGE,
+            cwd=folder,
+            env=environment,
             check=True,
         )
         return done.stdout.strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -127,7 +128,12 @@ def _with_bold(heads: list[str], rows: list[list[str]]) -> list[list[str]]:
 
 
 def _latex_rows(rows: list[list[str]]) -> list[str]:
-    return [" & ".join(row) + " \\\\" for row in rows]
+    return [" & ".join(map(_dashes, row)) + " \\\\" for row in rows]
+
+
+def _dashes(text: str) -> str:
+    """LaTeX's own dash in a range, and its own minus."""
+    return re.sub(r"^-(?=\d)", "$-$", re.sub(r"(?<=\d)-(?=\d)", "--", text))
 
 
 def _axes(cells: Cells) -> tuple[list[str], list[str]]:

@@ -21,7 +21,7 @@ Sets = Annotated[
 ]
 Methods = Annotated[
     list[str] | None,
-    typer.Option(help="Methods, baselines, variants; all but the variants if none is given."),
+    typer.Option(help="Methods and baselines, all by default, and variants; by commas as well."),
 ]
 Seeds = Annotated[list[str] | None, typer.Option(help="By default 0,1,2.")]
 Out = Annotated[Path, typer.Option(help="Folder of the results.")]
@@ -57,7 +57,7 @@ def results(
 
 @command(app)
 def datasets(out: Out = RESULTS, data_dir: DataDir = None) -> None:
-    """Count what is in the files of the paper's data sets, beside what it prints.
+    """Count what is in the files of the data sets, beside what the paper prints.
 
     Example: infomeans benchmark datasets --data-dir data
     """
@@ -91,11 +91,11 @@ def adm(
 
     chosen = names(datasets) or ["usps", "cmu-pie", "mnist-test"]
     jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
+    grid.check_data(chosen, data_dir)
+    times = grid.Results(out / "adm-times.jsonl")
+    measured = experiments.times(chosen[0], times, data_dir=data_dir, cache=cache)
     grid.Results(out / "adm.jsonl").borrow(jobs, grid.Results(out / "results.jsonl"))
     lines = _run(jobs, out / "adm.jsonl", data_dir, cache)
-    measured = experiments.times(
-        chosen[0], grid.Results(out / "adm-times.jsonl"), data_dir=data_dir, cache=cache
-    )
     console.print(Markdown(experiments.write_adm(lines, measured, out)))
 
 
