@@ -45,10 +45,6 @@ class Trace:
             {
                 "mi": IF.mutual_information(p).item(),
                 "mi_adm_objective": IF.mi_adm_objective(data.q, p).item(),
-                "soft_kmeans_objective": IF.soft_kmeans_objective(
-                    data.z, data.q, prototypes, self.lam * method.n_clusters
-                ).item()
-                / len(data.z),
                 **asdict(proposition_2(data.z, data.q, prototypes, self.lam)),
             }
         )
@@ -184,7 +180,7 @@ PANELS = (
     ("agreement of the labels", "share of the samples", None),
     ("I(X;K)", "nats", "mi"),
     ("MI-ADM's objective", "nats", "mi_adm_objective"),
-    ("SR-K-means' objective", "squared distance", "soft_kmeans_objective"),
+    ("SR-K-means' objective / (lambda K)", "nats", "kmeans"),
 )
 
 

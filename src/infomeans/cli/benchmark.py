@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markdown import Markdown
 
-from infomeans.cli.options import DataDir, names
+from infomeans.cli.options import LAST_SEED, DataDir, names
 from infomeans.cli.reporting import command, console, loading
 from infomeans.errors import InputError
 
@@ -90,8 +90,8 @@ def adm(
         from infomeans.benchmark import experiments, grid
 
     chosen = names(datasets) or ["usps", "cmu-pie", "mnist-test"]
-    jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
     grid.check_data(chosen, data_dir)
+    jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
     times = grid.Results(out / "adm-times.jsonl")
     measured = experiments.times(chosen[0], times, data_dir=data_dir, cache=cache)
     grid.Results(out / "adm.jsonl").borrow(jobs, grid.Results(out / "results.jsonl"))
@@ -171,6 +171,8 @@ def _need_figures() -> None:
 
 def _numbers(seeds: list[str] | None) -> list[int]:
     given = names(seeds) or ["0", "1", "2"]
-    if not all(seed.isdecimal() for seed in given):
-        raise InputError(f"--seeds {','.join(given)}: only whole numbers from 0 on are seeds.")
+    if not all(seed.isdecimal() and int(seed) <= LAST_SEED for seed in given):
+        raise InputError(
+            f"--seeds {','.join(given)}: only whole numbers from 0 to {LAST_SEED} are seeds."
+        )
     return [int(seed) for seed in given]

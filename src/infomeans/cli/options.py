@@ -48,8 +48,14 @@ Strict = Annotated[
     ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
+LAST_SEED = 2**32 - 1
+"""The last one that scikit-learn takes."""
+
 Seed = Annotated[
-    int, typer.Option(min=0, help="The same seed and number of threads give the same clusters.")
+    int,
+    typer.Option(
+        min=0, max=LAST_SEED, help="The same seed and number of threads give the same clusters."
+    ),
 ]
 
 SHOWN = 5
