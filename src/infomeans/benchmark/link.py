@@ -180,7 +180,7 @@ PANELS = (
     ("agreement of the labels", "share of the samples", None),
     ("I(X;K)", "nats", "mi"),
     ("MI-ADM's objective", "nats", "mi_adm_objective"),
-    ("SR-K-means' objective / (lambda K)", "nats", "kmeans"),
+    ("SR-K-means' objective", "nats, divided by lambda K", "kmeans"),
 )
 
 
