@@ -111,10 +111,11 @@ def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
     assert "\\toprule" in (tmp_path / "results.tex").read_text()
 
 
-def test_half_a_line_does_not_count_and_is_written_over(tmp_path):
+@pytest.mark.parametrize("half", ["{", '{"seed": 1, "met', '{"seed": 1, "versions": {"a": "1"}'])
+def test_half_a_line_does_not_count(half, tmp_path):
     results = grid.Results(tmp_path / "results.jsonl")
     results.append({"seed": 0})
-    results.path.write_text(results.path.read_text() + '{"seed": 1, "met')
+    results.path.write_text(results.path.read_text() + half)
     assert results.rows() == [{"seed": 0}]
     results.append({"seed": 2})
     assert results.rows() == [{"seed": 0}, {"seed": 2}]
@@ -130,10 +131,20 @@ def test_a_whole_line_without_an_end_counts(tmp_path):
 
 def test_several_may_write_at_once(tmp_path):
     results = grid.Results(tmp_path / "results.jsonl")
-    with ThreadPoolExecutor(4) as pool:
+    long = "x" * 20_000
+    with ThreadPoolExecutor(8) as pool:
         for seed in range(400):
-            pool.submit(results.append, {"seed": seed})
+            pool.submit(results.append, {"seed": seed, "long": long})
     assert sorted(row["seed"] for row in results.rows()) == [*range(400)]
+
+
+def test_nothing_that_another_writes_meanwhile_is_removed(tmp_path):
+    results = grid.Results(tmp_path / "results.jsonl")
+    with results.path.open("ab", buffering=0) as other:
+        other.write(b'{"seed": 0, ')
+        results.append({"seed": 1})
+    assert results.path.read_bytes().startswith(b'{"seed": 0, ')
+    assert results.rows() == [{"seed": 1}]
 
 
 def test_what_is_asked_for_twice_runs_once(data_dir, cache, tmp_path):

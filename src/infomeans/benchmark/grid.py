@@ -92,14 +92,14 @@ class Results:
         self.path = path
 
     def rows(self) -> list[dict[str, Any]]:
-        """All runs so far, but for half a line at the end, of a write that was cut short."""
-        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else [""]
+        """All runs so far; what begins like one and is not whole was cut short, and no run."""
+        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else []
         rows = []
         for number, line in enumerate(lines, start=1):
             try:
                 rows += [json.loads(line)] if line else []
             except ValueError as error:
-                if number < len(lines):
+                if not line.startswith("{"):
                     raise InputError(f"{self.path}, line {number}, is no JSON: {error}") from None
         return rows
 
@@ -115,27 +115,15 @@ class Results:
                 self.append(row)
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Add a run, in one write, so that others may add theirs meanwhile."""
+        """Add a run, in one write that only adds, so that others may add theirs meanwhile."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._end_last_line()
-        with self.path.open("ab", buffering=0) as file:
-            file.write(json.dumps(row).encode() + b"\n")
+        line = json.dumps(row).encode() + b"\n"
+        with self.path.open("a+b", buffering=0) as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                line = line if file.read(1) == b"\n" else b"\n" + line
+            file.write(line)
             os.fsync(file.fileno())
-
-    def _end_last_line(self) -> None:
-        """Where the last line has no end, give it one if it is whole, or remove it."""
-        content = self.path.read_bytes() if self.path.exists() else b""
-        start = content.rfind(b"\n") + 1
-        if start == len(content):
-            return
-        with self.path.open("r+b") as file:
-            try:
-                json.loads(content[start:])
-            except ValueError:
-                file.truncate(start)
-            else:
-                file.seek(len(content))
-                file.write(b"\n")
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, int, bool]:
