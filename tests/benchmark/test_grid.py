@@ -43,27 +43,57 @@ def test_a_shared_autoencoder_changes_nothing(row, data_dir):
     )
 
 
-def test_a_run_that_is_broken_off_goes_on(row, data_dir, cache, monkeypatch):
-    save, saved = Checkpoint.save, []
+@pytest.fixture
+def broken_off(cache, monkeypatch):
+    """Runs a job until it has saved its state so often; what it saved is in the cache."""
 
-    def save_some(self, state):
-        if len(saved) == 5:
-            raise KeyboardInterrupt
-        saved.append(state["phase"])
-        save(self, state)
+    def run(job, data_dir, after):
+        save, saved = Checkpoint.save, []
 
+        def save_some(self, state):
+            if len(saved) == after:
+                raise KeyboardInterrupt
+            saved.append(state["phase"])
+            save(self, state)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Checkpoint, "save", save_some)
+            with pytest.raises(KeyboardInterrupt):
+                grid.run_job(job, data_dir, cache, 1)
+
+    return run
+
+
+@pytest.fixture
+def other_data(data_dir, tmp_path):
+    """A folder with another data set of the same name."""
+    with np.load(data_dir / "usps.npz") as file:
+        np.savez(tmp_path / "usps.npz", images=file["images"][::-1], labels=file["labels"][::-1])
+    return tmp_path
+
+
+def test_a_run_that_is_broken_off_goes_on(row, data_dir, cache, broken_off, monkeypatch):
     job = grid.make_job("usps", "mi-adm", 0)
-    with monkeypatch.context() as patch:
-        patch.setattr(Checkpoint, "save", save_some)
-        with pytest.raises(KeyboardInterrupt):
-            grid.run_job(job, data_dir, cache, 1)
-    epochs = sum(row["epochs"].values())
+    broken_off(job, data_dir, after=5)
+    saved = []
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "save", lambda self, state: saved.append(state["phase"]))
         again = grid.run_job(job, data_dir, cache, 1)
-    assert len(saved) == epochs
+    assert len(saved) == sum(row["epochs"].values()) - 5
     for name in ("acc", "mi", "mi_path", "epochs", "start"):
         assert again[name] == row[name]
+
+
+def test_other_data_have_an_autoencoder_and_a_state_of_their_own(
+    row, data_dir, other_data, cache, broken_off
+):
+    job, before = grid.make_job("usps", "mi-adm", 0), {path.name for path in cache.iterdir()}
+    grid.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), other_data, cache, 1)
+    assert len({path.name for path in cache.iterdir()} - before) == 1
+    broken_off(job, other_data, after=2)
+    assert grid.run_job(job, data_dir, cache, 1)["mi_path"] == row["mi_path"]
+    assert [path.name for path in cache.iterdir() if path.suffix == ".safetensors"]
+    grid.run_job(job, other_data, cache, 1)
 
 
 def test_the_time_before_a_break_counts(row, data_dir, cache, monkeypatch):
@@ -71,14 +101,6 @@ def test_the_time_before_a_break_counts(row, data_dir, cache, monkeypatch):
     found = grid._Found(np.zeros(120, dtype=int), start=np.zeros(120, dtype=int), history=history)
     monkeypatch.setattr(grid, "_clusters", lambda *_: found)
     assert grid.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)["seconds"] == 1000
-
-
-def test_other_data_need_another_autoencoder(row, data_dir, cache, tmp_path):
-    before = {path.name for path in cache.iterdir()}
-    with np.load(data_dir / "usps.npz") as file:
-        np.savez(tmp_path / "usps.npz", images=file["images"][::-1], labels=file["labels"][::-1])
-    grid.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), tmp_path, cache, 1)
-    assert len({path.name for path in cache.iterdir()} - before) == 1
 
 
 def test_other_settings_need_another_autoencoder(row, data_dir, cache, monkeypatch):

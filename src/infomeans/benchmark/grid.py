@@ -298,7 +298,7 @@ def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Auto
     """
     settings = _settings(samples)
     n_features = max(n_clusters, settings.least_features)
-    told = sha256(f"{settings} {n_features} {digest(samples.X)}".encode()).hexdigest()[:8]
+    told = _fingerprint(settings, n_features, digest(samples.X))
     name = f"{job.dataset}-{job.seed}{'-augment' * job.augment}-{told}"
     if not (cache / name / "model.json").exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -313,6 +313,11 @@ def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Auto
         encoder.save(cache / name, overwrite=True)
         state.unlink(missing_ok=True)
     return load_model(cache / name)
+
+
+def _fingerprint(*parts: object) -> str:
+    """A short name for all of these, so that what depends on others of them is not mixed up."""
+    return sha256(" ".join(map(str, parts)).encode()).hexdigest()[:8]
 
 
 def _settings(samples: Samples, *, augment: bool = False) -> Settings:
@@ -353,7 +358,8 @@ def _clusters(
         neighbors = usual_neighbors(len(X), n_clusters)
         return _Found(agglomerate(X, n_clusters, neighbors), {"n_neighbors": neighbors})
     assert encoder is not None
-    state = cache / f"{'-'.join(map(str, job.key))}.safetensors"
+    told = _fingerprint(_settings(samples, augment=job.augment), job.params, digest(samples.X))
+    state = cache / f"{'-'.join(map(str, job.key))}-{told}.safetensors"
     model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,
         network=encoder.network_,
