@@ -27,11 +27,12 @@ def test_changes_are_small_and_go_both_ways(squares):
     down = (moved.sum(dim=(1, 3)) @ rows) / mass - 13.5
     right = (moved.sum(dim=(1, 2)) @ rows) / mass - 13.5
     for shift in (down, right):
-        assert shift.abs().max() < 0.06 * 28 * 1.3
-        assert abs(shift.mean()) < 0.3
-        assert shift.std() > 0.5
-    assert (mass / 64).min() > 0.75
-    assert (mass / 64).max() < 1.3
+        assert shift.abs().max() < 0.1 * 28 * 1.8  # a tenth before shear and scale
+        assert abs(shift.mean()) < 0.5
+        assert shift.std() > 1
+    # A side may be a fifth longer or shorter in the grid, and so as much in the image.
+    assert (mass / 64).min() > 1 / 1.2**2 * 0.95
+    assert (mass / 64).max() < 1 / 0.8**2 * 1.05
 
 
 def test_the_background_stays_the_background():
@@ -54,9 +55,8 @@ def test_vectors_are_refused(blobs):
 
 
 def test_a_turn_keeps_distances_whatever_the_shape(monkeypatch):
-    for name in ("SCALE", "SHEAR", "SHIFT"):
-        monkeypatch.setattr(augmentation, name, 0.0)
-    monkeypatch.setattr(augmentation, "DEGREES", 60.0)
+    only_turned = {"degrees": 60.0, "scale": 0.0, "shear": 0.0, "shift": 0.0}
+    monkeypatch.setattr(augmentation, "MOST", only_turned)
     x = torch.zeros(50, 1, 40, 80)
     x[:, :, 19:21, 51:53] = 1  # 12 pixels to the right of the centre
     moved = random_affine(x)[:, 0]

@@ -36,7 +36,7 @@ from infomeans.initial import kmeans
 from infomeans.jobs import versions
 from infomeans.methods import METHODS
 from infomeans.metrics import scores
-from infomeans.training import Settings, resolve_settings
+from infomeans.training import Settings, augmentation, resolve_settings
 
 GEOMETRIC, RATIO = "-geometric", 0.8
 """Every class keeps this share of what the one before it keeps."""
@@ -265,6 +265,7 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
             "training": asdict(_settings(samples, augment=job.augment)) if encoder else None,
+            "augmentation": augmentation.MOST if job.augment else None,
         },
         "versions": versions(),
     }
@@ -298,7 +299,7 @@ def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Auto
     """
     settings = _settings(samples)
     n_features = max(n_clusters, settings.least_features)
-    told = _fingerprint(settings, n_features, digest(samples.X))
+    told = _fingerprint(job, settings, n_features, digest(samples.X))
     name = f"{job.dataset}-{job.seed}{'-augment' * job.augment}-{told}"
     if not (cache / name / "model.json").exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -315,8 +316,9 @@ def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Auto
     return load_model(cache / name)
 
 
-def _fingerprint(*parts: object) -> str:
-    """A short name for all of these, so that what depends on others of them is not mixed up."""
+def _fingerprint(job: Job, *parts: object) -> str:
+    """A short name for all of these and how a job augments: with others comes something else."""
+    parts += (augmentation.MOST,) if job.augment else ()
     return sha256(" ".join(map(str, parts)).encode()).hexdigest()[:8]
 
 
@@ -358,7 +360,8 @@ def _clusters(
         neighbors = usual_neighbors(len(X), n_clusters)
         return _Found(agglomerate(X, n_clusters, neighbors), {"n_neighbors": neighbors})
     assert encoder is not None
-    told = _fingerprint(_settings(samples, augment=job.augment), job.params, digest(samples.X))
+    settings = _settings(samples, augment=job.augment)
+    told = _fingerprint(job, settings, job.params, digest(samples.X))
     state = cache / f"{'-'.join(map(str, job.key))}-{told}.safetensors"
     model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,

@@ -6,26 +6,24 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-DEGREES = 10.0
-SCALE = 0.1
-SHEAR = 0.1
-SHIFT = 0.06
+MOST = {"degrees": 20.0, "scale": 0.2, "shear": 0.3, "shift": 0.1}
+"""How far an image may be turned and scaled, sheared, and shifted in units of its size."""
 
 
 def random_affine(x: Tensor) -> Tensor:
-    """Turn, scale, shear and shift every image by its own small random amounts.
+    """Turn, scale, shear and shift every image by its own random amounts.
 
-    Up to 10 degrees, a tenth of the size, a tenth of the height and 6 % of width and height. Pixels
-    that come in from outside repeat the border.
+    Up to 20 degrees, a fifth of the size, three tenths of the height and a tenth of width and
+    height (`MOST`). Pixels that come in from outside repeat the border.
 
     Parameters
     ----------
     x : (n, c, h, w) tensor
     """
-    turn = _uniform(x, math.radians(DEGREES))
-    grow, lean = 1 + _uniform(x, SCALE), _uniform(x, SHEAR)
+    turn = _uniform(x, math.radians(MOST["degrees"]))
+    grow, lean = 1 + _uniform(x, MOST["scale"]), _uniform(x, MOST["shear"])
     # A grid runs from -1 to 1, so that the width is 2.
-    right, down = _uniform(x, 2 * SHIFT), _uniform(x, 2 * SHIFT)
+    right, down = (_uniform(x, 2 * MOST["shift"]) for _ in range(2))
     cos, sin = grow * turn.cos(), grow * turn.sin()
     ratio = x.shape[2] / x.shape[3]  # of the units of the two axes
     rows = (
