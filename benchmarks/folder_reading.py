@@ -27,7 +27,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--images", type=int, default=10_000)
     arguments.add_argument("--rounds", type=int, default=7)
-    options = arguments.parse_args()
+    options, before = arguments.parse_args(), machine()
     with tempfile.TemporaryDirectory() as folder:
         draw(Path(folder), options.images)
         rows = [measure(Path(folder)) for _ in range(options.rounds + 1)][1:]  # the first warms up
@@ -39,7 +39,7 @@ def main() -> None:
         print(f"{name}: {seconds[name]:.2f} s, {ratio:.2f} of the bare loop")
     append(
         "folder_reading.jsonl",
-        {**vars(options), "seconds": seconds, "ratios": ratios, "machine": machine()},
+        {**vars(options), "seconds": seconds, "ratios": ratios, "machine": before},
     )
 
 

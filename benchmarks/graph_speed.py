@@ -26,6 +26,7 @@ def main() -> None:
 
 
 def measure(X: np.ndarray) -> None:
+    before = machine()
     agglomerate(X[:1000], 10)
     features, seconds = X.shape[1], {}
     for n in (7_000, 11_000, 22_000, 35_000, 70_000):
@@ -38,7 +39,7 @@ def measure(X: np.ndarray) -> None:
     print(f"growth from 7,000 to 70,000: n^{exponent:.2f}")
     append(
         "graph_speed.jsonl",
-        {"features": features, "seconds": seconds, "exponent": exponent, "machine": machine()},
+        {"features": features, "seconds": seconds, "exponent": exponent, "machine": before},
     )
 
 

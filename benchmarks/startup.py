@@ -18,11 +18,11 @@ COMMANDS = (["--help"], ["methods"], ["cluster", "--help"])
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--repeats", type=int, default=7)
-    repeats = arguments.parse_args().repeats
+    repeats, before = arguments.parse_args().repeats, machine()
     row = {
         " ".join(command): median(seconds(command) for _ in range(repeats)) for command in COMMANDS
     }
-    append("startup.jsonl", {"seconds": row, "repeats": repeats, "machine": machine()})
+    append("startup.jsonl", {"seconds": row, "repeats": repeats, "machine": before})
     print({name: round(value, 3) for name, value in row.items()})
 
 

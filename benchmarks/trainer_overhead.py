@@ -26,7 +26,7 @@ def main() -> None:
     arguments.add_argument("--images", type=int, default=28, help="pixels a side")
     arguments.add_argument("--samples", type=int, default=4000)
     arguments.add_argument("--rounds", type=int, default=5)
-    options = arguments.parse_args()
+    options, before = arguments.parse_args(), machine()
     x = torch.rand(options.samples, 1, options.images, options.images) * 2 - 1
     x = x.contiguous(memory_format=torch.channels_last)
     labels = torch.arange(len(x)) % K
@@ -37,7 +37,7 @@ def main() -> None:
             ratios.append(ours / bare)
             print(f"trainer {ours:.2f} s  bare {bare:.2f} s  ratio {ours / bare:.3f}", flush=True)
     print(f"median ratio {median(ratios):.3f}")
-    append("trainer_overhead.jsonl", {**vars(options), "ratios": ratios, "machine": machine()})
+    append("trainer_overhead.jsonl", {**vars(options), "ratios": ratios, "machine": before})
 
 
 def parts(x: torch.Tensor):

@@ -1,5 +1,9 @@
 import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from unittest.mock import MagicMock, Mock
 
 import numpy as np
 import pytest
@@ -10,12 +14,31 @@ from infomeans.benchmark import grid
 from infomeans.cli import app
 from infomeans.data import benchmark
 from infomeans.errors import InputError
+from infomeans.training import augmentation
 from infomeans.training.checkpoint import Checkpoint
 
 KEYS = {
     *("dataset", "method", "seed", "augment", "acc", "nmi", "ari", "seconds"),
     *("pretrain_seconds", "peak_mb", "load1", "commit", "settings", "versions"),
 }
+
+PARENT = """
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from threading import Thread
+
+def child():
+    from infomeans.benchmark.grid import end_with_parent
+
+    Thread(target=end_with_parent, daemon=True).start()
+    print("running", flush=True)
+    time.sleep(180)
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        pool.submit(child).result()
+"""
 
 
 @pytest.fixture(scope="session")
@@ -96,6 +119,46 @@ def test_other_data_have_an_autoencoder_and_a_state_of_their_own(
     grid.run_job(job, other_data, cache, 1)
 
 
+def test_a_state_stays_until_the_line_is_written(row, data_dir, cache, tmp_path, monkeypatch):
+    job, results = grid.make_job("usps", "mi-adm", 0), grid.Results(tmp_path / "results.jsonl")
+    before = set(cache.iterdir())
+    with monkeypatch.context() as patch:
+        patch.setattr(grid.Results, "append", Mock(side_effect=OSError("full")))
+        with pytest.raises(OSError, match="full"):
+            grid.run_job(job, data_dir, cache, 1, results)
+    (state,) = set(cache.iterdir()) - before
+    assert state.name.startswith("usps-mi-adm-0-False-")
+    for _ in range(2):
+        grid.run_job(job, data_dir, cache, 1, results)
+    assert [line["mi_path"] for line in results.rows()] == [row["mi_path"]]
+    assert not state.exists()
+
+
+def test_a_run_ends_with_the_process_that_started_it(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout.readline() == b"running\n"
+        parent.kill()
+        # The output of both ends only when both have ended.
+        parent.communicate(timeout=60)
+
+
+def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monkeypatch):
+    results = grid.Results(tmp_path / "results.jsonl")
+    job = grid.make_job("usps", "mi-adm", 0, augment=True)
+    line = grid.run_job(job, data_dir, cache, 1, results)
+    assert line["augment"]
+    assert line["settings"]["augmentation"] == augmentation.LIMITS
+    assert line["pretrained_by"].keys() >= {"commit", "threads", "versions"}
+    assert [path for path in cache.iterdir() if path.name.startswith("usps-0-augment-")]
+    assert "### USPS, augmented" in grid.render(results, tmp_path)
+    assert (tmp_path / "results-augmented.tex").exists()
+    here = grid._fingerprint(job)
+    monkeypatch.setattr(augmentation, "LIMITS", {"degrees": 5.0})
+    assert grid._fingerprint(job) != here
+
+
 def test_the_time_before_a_break_counts(row, data_dir, cache, monkeypatch):
     history = [{"phase": "alternate", "mi": 1.0, "seconds": 1000.0}]
     found = grid._Found(np.zeros(120, dtype=int), start=np.zeros(120, dtype=int), history=history)
@@ -110,8 +173,8 @@ def test_other_settings_need_another_autoencoder(row, data_dir, cache, monkeypat
     assert len({path.name for path in cache.iterdir()} - before) == 1
 
 
-@pytest.mark.parametrize("method", ["sr-kmeans", "dec", "depict-printed", *grid.BASELINES])
-def test_every_kind_of_method_runs(method, data_dir, cache):
+@pytest.mark.parametrize("method", [*grid.METHODS, *grid.BASELINES, *grid.VARIANTS])
+def test_every_method_runs(method, data_dir, cache):
     row = grid.run_job(grid.make_job("usps", method, 0), data_dir, cache, 1)
     assert row["method"] == method
     assert row["acc"] > 0.9
@@ -123,7 +186,13 @@ def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
     results.append(row)
     said = []
     jobs = grid.plan(["usps"], ["mi-adm", "kmeans"], [0])
-    grid.run_grid(jobs, results, data_dir=data_dir, cache=cache, announce=said.append)
+    wrong = grid.Job("usps", "wrong", 0, slug="mi-adm", params={"lam": -1.0})
+    failed = grid.run_grid(
+        [wrong, *jobs], results, data_dir=data_dir, cache=cache, announce=said.append
+    )
+    assert failed == [wrong]
+    assert said[0] == "usps  wrong  seed 0"
+    assert "failed: The 'lam' parameter" in said[1]
     assert [r["method"] for r in results.rows()] == ["mi-adm", "kmeans"]
     assert not any("mi-adm" in text for text in said)
     text = grid.render(results, tmp_path)
@@ -141,6 +210,20 @@ def test_half_a_line_does_not_count(half, tmp_path):
     assert results.rows() == [{"seed": 0}]
     results.append({"seed": 2})
     assert results.rows() == [{"seed": 0}, {"seed": 2}]
+    assert results.cut_short() == [2]
+
+
+def test_a_full_disk_is_told(tmp_path, monkeypatch):
+    def open_full(path, *_, **__):
+        file = MagicMock()
+        file.__enter__.return_value.tell.return_value = 0
+        file.__enter__.return_value.write.return_value = 3
+        return file
+
+    monkeypatch.setattr(Path, "open", open_full)
+    monkeypatch.setattr("os.fsync", lambda _: None)
+    with pytest.raises(OSError, match="half of a line"):
+        grid.Results(tmp_path / "results.jsonl").append({"seed": 0})
 
 
 def test_a_whole_line_without_an_end_counts(tmp_path):

@@ -56,7 +56,7 @@ def test_vectors_are_refused(blobs):
 
 def test_a_turn_keeps_distances_whatever_the_shape(monkeypatch):
     only_turned = {"degrees": 60.0, "scale": 0.0, "shear": 0.0, "shift": 0.0}
-    monkeypatch.setattr(augmentation, "MOST", only_turned)
+    monkeypatch.setattr(augmentation, "LIMITS", only_turned)
     x = torch.zeros(50, 1, 40, 80)
     x[:, :, 19:21, 51:53] = 1  # 12 pixels to the right of the centre
     moved = random_affine(x)[:, 0]

@@ -33,10 +33,12 @@ SIZES = (
 def adm_jobs(datasets: Sequence[str], seeds: Sequence[int], data_dir: Path | None) -> list[Job]:
     """MI-ADM, MI-D and the other targets; on unbalanced data with and without their prior."""
     jobs = [make_job(d, method, seed) for d in datasets for seed in seeds for method in AGAINST]
+    if "mnist-test" not in datasets:
+        return jobs
     unbalanced = f"mnist-test{GEOMETRIC}"
-    for seed in seeds if "mnist-test" in datasets else ():
-        counts = np.unique(np.asarray(load(unbalanced, data_dir).labels), return_counts=True)[1]
-        prior = {"prior": (counts / counts.sum()).tolist()}
+    counts = np.unique(np.asarray(load(unbalanced, data_dir).labels), return_counts=True)[1]
+    prior = {"prior": (counts / counts.sum()).tolist()}
+    for seed in seeds:
         for method in ("mi-adm", "mi-d", "sr-kmeans"):
             jobs.append(make_job(unbalanced, method, seed))
         for method in ("mi-adm", "mi-d"):
@@ -77,7 +79,7 @@ def epoch_seconds(job: Job, *, data_dir: Path | None, cache: Path) -> dict[str, 
     """
     samples = load(job.dataset, data_dir)
     n_clusters = len(set(np.asarray(samples.labels)))
-    encoder = pretrained(job, samples, n_clusters, cache)
+    encoder, _ = pretrained(job, samples, n_clusters, cache)
     seconds: dict[str, list[float]] = {"mi-adm": [], "mi-d": []}
     for _ in range(1 + TURNS):
         for name, estimator in (("mi-adm", MIADM), ("mi-d", MID)):
@@ -94,44 +96,44 @@ def epoch_seconds(job: Job, *, data_dir: Path | None, cache: Path) -> dict[str, 
     return {name: float(np.median(values[1:])) for name, values in seconds.items()}
 
 
-def times(dataset: str, file: Results, *, data_dir: Path | None, cache: Path) -> dict[str, Any]:
-    """The line with both times for a data set and these threads: one in the file, or a new one."""
-    key, by = ("dataset", "threads"), measured_by()
-    known = [row for row in file.rows() if [row[k] for k in key] == [dataset, by["threads"]]]
-    if not known:
-        epochs = epoch_seconds(Job(dataset, "mi-adm", 0), data_dir=data_dir, cache=cache)
-        row = {"dataset": dataset, "epochs": epochs, "steps": target_step_seconds(), **by}
-        file.append(row)
-        known = [row]
-    return known[-1]
+def times(dataset: str, *, data_dir: Path | None, cache: Path) -> dict[str, Any]:
+    """A line with both times; to be asked for when the machine does nothing else."""
+    by = measured_by()
+    epochs = epoch_seconds(Job(dataset, "mi-adm", 0), data_dir=data_dir, cache=cache)
+    return {"dataset": dataset, "epochs": epochs, "steps": target_step_seconds(), **by}
 
 
-def write_adm(results: Results, measured: dict[str, Any], out: Path) -> str:
+def write_adm(results: Results, measured: Results, out: Path) -> str:
     """Table 3, what an epoch and the target step take, and the figure; returns the Markdown.
 
     Parameters
     ----------
     results : Results
         The runs.
-    measured : dict
-        From `times`.
+    measured : Results
+        Lines of `times`; of several for a data set and a number of threads the last counts.
     out : Path
     """
     rows = results.rows()
-    epochs = [[name, f"{seconds:.2f}"] for name, seconds in measured["epochs"].items()]
-    steps = [[r["n"], r["k"], f"{r['milliseconds']:.2f}"] for r in measured["steps"]]
-    text = "\n".join(
-        [
-            tables.markdown(tables.collect(rows)),
-            f"Runs of commits {', '.join(sorted({str(row['commit']) for row in rows}))}.\n",
-            f"### An epoch of alternation on {measured['dataset']}\n",
-            f"Medians of {TURNS} turns each, with {measured['threads']} threads, a load of "
-            f"{measured['load1']} before, commit {measured['commit'] or 'unknown'}.\n",
-            tables.plain(["method", "seconds"], epochs),
-            "### The target step alone\n",
-            tables.plain(["samples", "clusters", "milliseconds"], steps),
+    parts = [
+        tables.markdown(tables.collect(rows)),
+        f"Runs of commits {', '.join(sorted({str(row['commit']) for row in rows}))}.\n",
+    ]
+    for line in {(row["dataset"], row["threads"]): row for row in measured.rows()}.values():
+        parts += [
+            f"### An epoch of alternation on {tables.title(line['dataset'])}\n",
+            f"Medians of {TURNS} turns each, with {line['threads']} threads, a load of "
+            f"{line['load1']} before, commit {line['commit'] or 'unknown'}.\n",
+            tables.plain(
+                ["method", "seconds"], [[name, f"{s:.2f}"] for name, s in line["epochs"].items()]
+            ),
+            "### The target step alone, at the same time\n",
+            tables.plain(
+                ["samples", "clusters", "milliseconds"],
+                [[r["n"], r["k"], f"{r['milliseconds']:.2f}"] for r in line["steps"]],
+            ),
         ]
-    )
+    text = "\n".join(parts)
     write_atomic(out / "adm.md", text)
     plot_paths(rows, out / "adm.png")
     return text
@@ -145,7 +147,7 @@ def write_lambda(results: Results, out: Path) -> str:
 
 
 def plot_paths(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """I(X;K) over the epochs after pretraining, for MI-ADM and MI-D; warm-ups end with a dot."""
+    """I(X;K) over the epochs after pretraining, for MI-ADM and MI-D; warm-ups end with a mark."""
     from matplotlib.figure import Figure
 
     datasets = list(
@@ -154,15 +156,18 @@ def plot_paths(rows: Sequence[dict[str, Any]], path: Path) -> None:
     figure = Figure(figsize=(4.2 * len(datasets), 3.2), layout="constrained")
     axes = figure.subplots(1, len(datasets), squeeze=False)[0]
     for axis, dataset in zip(axes, datasets, strict=True):
-        for method, colour in (("mi-adm", "#0072B2"), ("mi-d", "#D55E00")):
+        for method, colour, marker in (("mi-adm", "#0072B2", "o"), ("mi-d", "#D55E00", "s")):
             runs = [r for r in rows if (r["dataset"], r["method"]) == (dataset, method)]
             for i, row in enumerate(runs):
                 label = method if i == 0 else None
-                values, last = row["mi_path"], row["epochs"].get("warm-up", 0) - 1
-                axis.plot(values, color=colour, alpha=0.8, label=label)
-                if last >= 0:
-                    axis.plot(last, values[last], "o", color=colour, markersize=4)
-        axis.set(title=dataset, xlabel="epoch after pretraining", ylabel="I(X;K) in nats")
+                values, warm = row["mi_path"], row["epochs"].get("warm-up", 0)
+                epochs = range(1, 1 + len(values))
+                axis.plot(epochs, values, color=colour, alpha=0.8, label=label)
+                if warm:
+                    axis.plot(warm, values[warm - 1], marker, color=colour, fillstyle="none")
+        axis.set(
+            title=tables.title(dataset), xlabel="epoch after pretraining", ylabel="I(X;K) in nats"
+        )
         axis.legend(frameon=False)
         axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -10,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -84,6 +86,9 @@ class Job:
         """What tells runs apart."""
         return self.dataset, self.method, self.seed, self.augment
 
+    def __str__(self) -> str:
+        return f"{self.dataset}  {self.method}  seed {self.seed}" + "  augmented" * self.augment
+
 
 class Results:
     """A file with one line of JSON for each run."""
@@ -92,16 +97,24 @@ class Results:
         self.path = path
 
     def rows(self) -> list[dict[str, Any]]:
-        """All runs so far; what begins like one and is not whole was cut short, and no run."""
+        """All runs so far."""
+        return self._read()[0]
+
+    def cut_short(self) -> list[int]:
+        """Numbers of lines that begin like a run and are not whole, and so are no run."""
+        return self._read()[1]
+
+    def _read(self) -> tuple[list[dict[str, Any]], list[int]]:
+        rows, cut_short = [], []
         lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else []
-        rows = []
         for number, line in enumerate(lines, start=1):
             try:
                 rows += [json.loads(line)] if line else []
             except ValueError as error:
                 if not line.startswith("{"):
                     raise InputError(f"{self.path}, line {number}, is no JSON: {error}") from None
-        return rows
+                cut_short.append(number)
+        return rows, cut_short
 
     def done(self) -> set[tuple[str, str, int, bool]]:
         """Which runs are done."""
@@ -122,8 +135,10 @@ class Results:
             if file.tell():
                 file.seek(-1, os.SEEK_END)
                 line = line if file.read(1) == b"\n" else b"\n" + line
-            file.write(line)
+            written = file.write(line)
             os.fsync(file.fileno())
+        if written != len(line):
+            raise OSError(errno.ENOSPC, "only half of a line could be written", str(self.path))
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, int, bool]:
@@ -153,7 +168,7 @@ def plan(
             raise InputError(f"method {name!r} trains nothing, so that --augment has no effect.")
     return [
         make_job(dataset, method, seed, augment=augment)
-        for dataset in datasets or _there(data_dir)
+        for dataset in datasets or _available(data_dir)
         for seed in seeds
         for method in chosen
     ]
@@ -165,7 +180,7 @@ def make_job(dataset: str, method: str, seed: int, *, augment: bool = False) -> 
     return Job(dataset, method, seed, augment, slug, params)
 
 
-def _there(data_dir: str | Path | None) -> list[str]:
+def _available(data_dir: str | Path | None) -> list[str]:
     """The paper's data sets whose files are there."""
     found, reasons = [], []
     for name in ORDER:
@@ -186,9 +201,10 @@ def render(results: Results, out: Path) -> str:
         cells = tables.collect(results.rows(), augment=augment)
         if cells:
             name = "results-augmented" if augment else "results"
-            write_atomic(out / f"{name}.md", tables.markdown(cells))
-            write_atomic(out / f"{name}.tex", tables.latex(cells))
-            text += tables.markdown(cells) + "\n"
+            table = tables.markdown(cells, ", augmented" * augment)
+            write_atomic(out / f"{name}.md", table)
+            write_atomic(out / f"{name}.tex", tables.latex(cells, ", augmented" * augment))
+            text += table + "\n"
     return text
 
 
@@ -199,7 +215,7 @@ def run_grid(
     data_dir: str | Path | None,
     cache: Path,
     announce: Callable[[str], None],
-) -> None:
+) -> list[Job]:
     """Run what is not done yet, one process for each run, and write a line for each.
 
     Parameters
@@ -212,21 +228,51 @@ def run_grid(
         Keeps the pretrained auto-encoders, and the state of a run that is broken off.
     announce : callable
         Told what is about to happen, and what came out.
+
+    Returns
+    -------
+    list of Job
+        The runs that failed; they do not hold up the others.
     """
-    jobs, done = list(jobs), results.done()
+    jobs, done, failed = list(jobs), results.done(), []
     check_data((job.dataset for job in jobs if job.key not in done), data_dir)
+    for number in results.cut_short():
+        announce(f"{results.path}: line {number} was cut short, and does not count.")
     for job in jobs:
         if job.key in results.done():
             continue
-        announce(f"{job.dataset}  {job.method}  seed {job.seed}" + "  augmented" * job.augment)
+        announce(str(job))
         # A process of its own, so that its peak of memory is its own.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            row = pool.submit(run_job, job, data_dir, cache, torch.get_num_threads()).result()
-        results.append(row)
-        announce(
-            f"    ACC {row['acc']:.4f}  NMI {row['nmi']:.4f}  in {row['seconds']:.0f} s, "
-            f"pretraining {row['pretrain_seconds']:.0f} s"
-        )
+            run = pool.submit(_run_apart, job, data_dir, cache, torch.get_num_threads(), results)
+        try:
+            row = run.result()
+        except Exception as error:  # whatever it is, the others can run
+            announce(f"    failed: {error}")
+            failed.append(job)
+        else:
+            announce(
+                f"    ACC {row['acc']:.4f}  NMI {row['nmi']:.4f}  in {row['seconds']:.0f} s, "
+                f"pretraining {row['pretrain_seconds']:.0f} s"
+            )
+    return failed
+
+
+def _run_apart(*arguments: Any) -> dict[str, Any]:
+    """`run_job` in a process that ends with the one that started it."""
+    Thread(target=end_with_parent, daemon=True).start()
+    return run_job(*arguments)
+
+
+def end_with_parent() -> None:
+    """Wait until the process that started this one is gone, and end this one as well.
+
+    Otherwise it would go on beside the one that takes up its work.
+    """
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def check_data(datasets: Iterable[str], data_dir: str | Path | None) -> None:
@@ -235,8 +281,17 @@ def check_data(datasets: Iterable[str], data_dir: str | Path | None) -> None:
         check_benchmark(name.removesuffix(GEOMETRIC), data_dir)
 
 
-def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) -> dict[str, Any]:
-    """One run: its scores, its cost, and what it takes to do it again."""
+def run_job(
+    job: Job,
+    data_dir: str | Path | None,
+    cache: Path,
+    threads: int,
+    results: Results | None = None,
+) -> dict[str, Any]:
+    """One run: its scores, its cost, and what it takes to do it again.
+
+    Its line is written before its state is removed, so that nothing is lost in between.
+    """
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
     by = measured_by()
@@ -245,12 +300,12 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
     assert classes is not None
     n_clusters = len(set(classes))
     trains = job.method not in UNTRAINED
-    encoder = pretrained(job, samples, n_clusters, cache) if trains else None
+    encoder, pretrained_by = pretrained(job, samples, n_clusters, cache) if trains else (None, None)
     began = time.perf_counter()
     found = _clusters(job, samples, n_clusters, encoder, cache)
     # The history of a run that was broken off knows of the time before.
     seconds = max(time.perf_counter() - began, sum(r["seconds"] for r in found.history))
-    return {
+    row: dict[str, Any] = {
         "dataset": job.dataset,
         "method": job.method,
         "seed": job.seed,
@@ -261,14 +316,21 @@ def run_job(job: Job, data_dir: str | Path | None, cache: Path, threads: int) ->
         "pretrain_seconds": sum(r["seconds"] for r in encoder.history_) if encoder else 0.0,
         "peak_mb": peak_mb(),
         **by,
+        "pretrained_by": pretrained_by,
         "settings": {
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
             "training": asdict(_settings(samples, augment=job.augment)) if encoder else None,
-            "augmentation": augmentation.MOST if job.augment else None,
+            "augmentation": augmentation.LIMITS if job.augment else None,
         },
         "versions": versions(),
     }
+    # Another process may have done the same in the meantime.
+    if results is not None and job.key not in results.done():
+        results.append(row)
+    if found.state is not None:
+        found.state.unlink(missing_ok=True)
+    return row
 
 
 def load(dataset: str, data_dir: str | Path | None) -> Samples:
@@ -291,19 +353,28 @@ def load(dataset: str, data_dir: str | Path | None) -> Samples:
     )
 
 
-def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Autoencoder:
+def pretrained(
+    job: Job, samples: Samples, n_clusters: int, cache: Path
+) -> tuple[Autoencoder, dict[str, Any] | None]:
     """The auto-encoder that all methods share on this data set with this seed.
 
     It is the one that a clusterer with this seed would train by itself. Other settings of the
     training or other data make it another one.
+
+    Returns
+    -------
+    Autoencoder, dict
+        With the machine, the commit and the versions it was trained by.
     """
     settings = _settings(samples)
     n_features = max(n_clusters, settings.least_features)
-    told = _fingerprint(job, settings, n_features, digest(samples.X))
-    name = f"{job.dataset}-{job.seed}{'-augment' * job.augment}-{told}"
-    if not (cache / name / "model.json").exists():
+    fingerprint = _fingerprint(job, settings, n_features, digest(samples.X))
+    folder = cache / f"{job.dataset}-{job.seed}{'-augment' * job.augment}-{fingerprint}"
+    origin = folder / "trained_by.json"
+    if not (folder / "model.json").exists():
+        trained_by = json.dumps({**measured_by(), "versions": versions()})
         cache.mkdir(parents=True, exist_ok=True)
-        state = cache / f"{name}.safetensors"
+        state = cache / f"{folder.name}.safetensors"
         encoder = Autoencoder(
             n_features,
             augment=job.augment,
@@ -311,14 +382,15 @@ def pretrained(job: Job, samples: Samples, n_clusters: int, cache: Path) -> Auto
             checkpoint=state,
         ).fit(samples.X)
         # Another process may have trained the same one in the meantime.
-        encoder.save(cache / name, overwrite=True)
+        encoder.save(folder, overwrite=True)
+        write_atomic(origin, trained_by)
         state.unlink(missing_ok=True)
-    return load_model(cache / name)
+    return load_model(folder), json.loads(origin.read_text()) if origin.exists() else None
 
 
 def _fingerprint(job: Job, *parts: object) -> str:
-    """A short name for all of these and how a job augments: with others comes something else."""
-    parts += (augmentation.MOST,) if job.augment else ()
+    """A short text that is another one as soon as any of these, or the augmentation, is."""
+    parts += (augmentation.LIMITS,) if job.augment else ()
     return sha256(" ".join(map(str, parts)).encode()).hexdigest()[:8]
 
 
@@ -335,6 +407,7 @@ class _Found:
     params: dict[str, Any] = field(default_factory=dict)
     start: IntArray | None = None
     history: list[dict[str, Any]] = field(default_factory=list)
+    state: Path | None = None
 
     def more(self, classes: Any) -> dict[str, Any]:
         if self.start is None:
@@ -361,8 +434,9 @@ def _clusters(
         return _Found(agglomerate(X, n_clusters, neighbors), {"n_neighbors": neighbors})
     assert encoder is not None
     settings = _settings(samples, augment=job.augment)
-    told = _fingerprint(job, settings, job.params, digest(samples.X))
-    state = cache / f"{'-'.join(map(str, job.key))}-{told}.safetensors"
+    seen = digest(samples.X, *encoder.network_.state_dict().values())
+    fingerprint = _fingerprint(job, settings, job.params, seen, infomeans.__version__)
+    state = cache / f"{'-'.join(map(str, job.key))}-{fingerprint}.safetensors"
     model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,
         network=encoder.network_,
@@ -372,8 +446,7 @@ def _clusters(
         checkpoint=state,
         **job.params,
     ).fit(samples.X)
-    state.unlink(missing_ok=True)
-    return _Found(model.labels_, _plain(model), model.initial_labels_, model.history_)
+    return _Found(model.labels_, _plain(model), model.initial_labels_, model.history_, state)
 
 
 def _plain(estimator: SampleEstimator) -> dict[str, Any]:

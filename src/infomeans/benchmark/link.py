@@ -25,6 +25,8 @@ from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.methods.sr_kmeans import SRKMeansMethod
 from infomeans.metrics import accuracy, ari
 
+METHODS = ("MI-ADM", "SR-K-means")
+
 
 class Trace:
     """What a method goes through, from one target step to the next."""
@@ -109,7 +111,7 @@ def follow(
     samples = load(dataset, data_dir)
     classes = np.asarray(samples.labels)
     n_clusters = len(set(classes))
-    encoder = pretrained(Job(dataset, "link", seed), samples, n_clusters, cache)
+    encoder, _ = pretrained(Job(dataset, "link", seed), samples, n_clusters, cache)
     start = agglomerate(encoder.transform(samples.X), n_clusters)
     traces = {}
     for name, estimator, method in (
@@ -163,10 +165,11 @@ def write_link(results: Results, out: Path) -> str:
             rest = step["information"] - step["kmeans"] - step["gap"]
             sides.append([*name, when, *(f"{x:,.1f}" for x in given), f"{rest:.1f}"])
     name = ["data set", "seed", "lambda"]
+    heads = [f"{figure} {method}" for figure in ("I(X;K)", "ACC") for method in METHODS]
     text = "\n".join(
         [
-            "Where they end, first MI-ADM's figures and then SR-K-means':\n",
-            tables.plain([*name, "agree", "ARI", "I(X;K)", "", "ACC", ""], ends),
+            "Where they end:\n",
+            tables.plain([*name, "agree", "ARI", *heads], ends),
             "Proposition 2 at SR-K-means' first and last target step, in nats a sample:\n",
             tables.plain([*name, "step", "K-means", "gap", "information", "rest"], sides),
         ]
@@ -180,7 +183,7 @@ PANELS = (
     ("agreement of the labels", "share of the samples", None),
     ("I(X;K)", "nats", "mi"),
     ("MI-ADM's objective", "nats", "mi_adm_objective"),
-    ("SR-K-means' objective", "nats, divided by lambda K", "kmeans"),
+    ("SR-K-means' objective,\ndivided by lambda K", "nats a sample", "kmeans"),
 )
 
 
@@ -190,7 +193,7 @@ def _plot(rows: list[dict[str, Any]], path: Path) -> None:
 
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(f"{row['dataset']}, lambda {row['lam']:g}", []).append(row)
+        groups.setdefault(f"{tables.title(row['dataset'])}, lambda {row['lam']:g}", []).append(row)
     figure = Figure(figsize=(12, 3.2 * len(groups)), layout="constrained")
     grid = figure.subplots(len(groups), len(PANELS), squeeze=False)
     for axes, (group, members) in zip(grid, groups.items(), strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
@@ -23,10 +23,13 @@ class Cell:
     values : list of float
     printed : float or None
         What the paper says.
+    gains : list of float
+        How far each value lies above that of the run's start; empty for what has none.
     """
 
     values: list[float]
     printed: float | None = None
+    gains: list[float] = field(default_factory=list)
 
     @property
     def median(self) -> float:
@@ -39,14 +42,16 @@ class Cell:
         return None if self.printed is None else self.median - self.printed
 
     def row(self) -> list[str]:
-        """Median, range, the paper's figure and the gap."""
+        """Median, range, the paper's figure, the gap, and the median gain."""
         printed = ["", ""] if self.printed is None else [_short(self.printed), f"{self.gap:+.3f}"]
-        return [_short(self.median), self._range(), *printed]
+        gain = f"{median(self.gains):+.4f}" if self.gains else ""
+        return [_short(self.median), self._range(), *printed, gain]
 
     def _range(self) -> str:
         if len(self.values) == 1:
             return "one seed"
-        return f"{_short(min(self.values))}-{_short(max(self.values))}"
+        least, most = _short(min(self.values)), _short(max(self.values))
+        return least if least == most else f"{least}-{most}"
 
 
 Cells = dict[tuple[str, str, str], Cell]
@@ -55,40 +60,47 @@ Cells = dict[tuple[str, str, str], Cell]
 
 def collect(rows: Sequence[dict[str, Any]], *, augment: bool = False) -> Cells:
     """The cells of a table from the lines of runs."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     for row in rows:
         if row["augment"] == augment:
-            groups.setdefault((row["method"], row["dataset"]), []).append(row)
+            groups.setdefault((row["method"], row["dataset"]), {})[row["seed"]] = row
     cells = {}
     for (method, dataset), group in groups.items():
         printed = None if augment else RESULTS.get(method, {}).get(dataset)
         for i, figure in enumerate(FIGURES):
-            values = [row[figure] for row in group]
-            cells[method, dataset, figure] = Cell(values, printed[i] if printed else None)
+            values = [row[figure] for row in group.values()]
+            gains = [r[figure] - r["start"][figure] for r in group.values() if r.get("start")]
+            cells[method, dataset, figure] = Cell(values, printed[i] if printed else None, gains)
     return cells
+
+
+def title(dataset: str) -> str:
+    """The name of a data set in tables and figures."""
+    name = max((name for name in BENCHMARKS if dataset.startswith(name)), key=len)
+    return BENCHMARKS[name].title + dataset.removeprefix(name).replace("-", ", ")
 
 
 Table = tuple[str, list[str], list[list[str]]]
 """A title, the heads of the columns, and the rows."""
 
 
-def markdown(cells: Cells) -> str:
-    """A table for every data set, with one row a method."""
+def markdown(cells: Cells, kind: str = "") -> str:
+    """A table for every data set, with one row a method; the titles end with their kind."""
     return "\n".join(
-        f"### {title}\n\n{plain(heads, _with_bold(heads, rows))}"
-        for title, heads, rows in _tables(cells)
+        f"### {name}\n\n{plain(heads, _with_bold(heads, rows))}"
+        for name, heads, rows in _tables(cells, kind)
     )
 
 
-def latex(cells: Cells) -> str:
+def latex(cells: Cells, kind: str = "") -> str:
     """The same for a paper."""
     parts = ["% Needs \\usepackage{booktabs}.\n"]
-    for title, heads, rows in _tables(cells):
+    for name, heads, rows in _tables(cells, kind):
         lines = [
-            f"% {title}",
+            f"% {name}",
             f"\\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
             "\\toprule",
-            *_latex_rows([[title, *heads[1:]]]),
+            *_latex_rows([[name, *heads[1:]]]),
             "\\midrule",
             *_latex_rows(rows),
             "\\bottomrule",
@@ -99,13 +111,15 @@ def latex(cells: Cells) -> str:
 
 
 def plain(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as Markdown."""
-    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
+    """A table as Markdown, in columns that can be read as they are."""
+    cells = [[str(cell) for cell in row] for row in (heads, *rows)]
+    widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [[cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in cells]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-def _tables(cells: Cells) -> Iterator[Table]:
+def _tables(cells: Cells, kind: str) -> Iterator[Table]:
     """A table for every data set, without columns that would be empty."""
     methods, datasets = _axes(cells)
     for dataset in datasets:
@@ -114,9 +128,14 @@ def _tables(cells: Cells) -> Iterator[Table]:
             for method in methods
             if (method, dataset, "acc") in cells
         ]
-        heads = ["", "ACC", "range", "paper", "gap", "NMI", "range", "paper", "gap"]
+        columns = ["range", "paper", "gap", "gain"]
+        heads = ["", "ACC", *columns, "NMI", *columns]
         kept = [i for i, head in enumerate(heads) if not head or any(row[i] for row in rows)]
-        yield _title(dataset), [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
+        yield (
+            title(dataset) + kind,
+            [heads[i] for i in kept],
+            [[row[i] for i in kept] for row in rows],
+        )
 
 
 def _with_bold(heads: list[str], rows: list[list[str]]) -> list[list[str]]:
@@ -142,10 +161,6 @@ def _axes(cells: Cells) -> tuple[list[str], list[str]]:
     found = dict.fromkeys(dataset for _, dataset, _ in cells)
     known = [dataset for dataset in BENCHMARKS if dataset in found]
     return methods, known + [dataset for dataset in found if dataset not in BENCHMARKS]
-
-
-def _title(dataset: str) -> str:
-    return BENCHMARKS[dataset].title if dataset in BENCHMARKS else dataset
 
 
 def _short(value: float) -> str:

@@ -1,5 +1,7 @@
 """infomeans benchmark."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +10,7 @@ import typer
 from rich.markdown import Markdown
 
 from infomeans.cli.options import LAST_SEED, DataDir, names
-from infomeans.cli.reporting import command, console, loading
+from infomeans.cli.reporting import command, console, counted, fail, loading
 from infomeans.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,8 +53,8 @@ def results(
     jobs = grid.plan(
         names(datasets), names(methods), _numbers(seeds), augment=augment, data_dir=data_dir
     )
-    lines = _run(jobs, out / "results.jsonl", data_dir, cache)
-    console.print(Markdown(grid.render(lines, out)))
+    with _running(jobs, out / "results.jsonl", data_dir, cache) as lines:
+        _show(grid.render(lines, out))
 
 
 @command(app)
@@ -67,7 +69,7 @@ def datasets(out: Out = RESULTS, data_dir: DataDir = None) -> None:
     text = table(data_dir)
     out.mkdir(parents=True, exist_ok=True)
     write_atomic(out / "datasets.md", text)
-    console.print(Markdown(text))
+    _show(text)
 
 
 @command(app)
@@ -77,11 +79,14 @@ def adm(
     out: Out = RESULTS,
     data_dir: DataDir = None,
     cache: Cache = CACHE,
+    times: Annotated[
+        bool, typer.Option("--times", help="Measure times as well; let nothing else run then.")
+    ] = False,
 ) -> None:
     """Compare MI-ADM with MI-D and with other targets: the paper's Table 3 and figure.
 
-    Runs that have a line in results.jsonl are taken over from there. Times are measured once, and
-    kept in adm-times.jsonl.
+    Runs that have a line in results.jsonl are taken over from there. Times, of the first data set,
+    are kept in adm-times.jsonl.
 
     Example: infomeans benchmark adm --datasets usps --seeds 0
     """
@@ -92,11 +97,13 @@ def adm(
     chosen = names(datasets) or ["usps", "cmu-pie", "mnist-test"]
     grid.check_data(chosen, data_dir)
     jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
-    times = grid.Results(out / "adm-times.jsonl")
-    measured = experiments.times(chosen[0], times, data_dir=data_dir, cache=cache)
+    measured = grid.Results(out / "adm-times.jsonl")
+    if times:
+        _announce(f"{chosen[0]}  times")
+        measured.append(experiments.times(chosen[0], data_dir=data_dir, cache=cache))
     grid.Results(out / "adm.jsonl").borrow(jobs, grid.Results(out / "results.jsonl"))
-    lines = _run(jobs, out / "adm.jsonl", data_dir, cache)
-    console.print(Markdown(experiments.write_adm(lines, measured, out)))
+    with _running(jobs, out / "adm.jsonl", data_dir, cache) as lines:
+        _show(experiments.write_adm(lines, measured, out))
 
 
 @command(app, name="lambda")
@@ -115,8 +122,8 @@ def regularisation(
         from infomeans.benchmark import experiments
 
     jobs = experiments.lambda_jobs(names(datasets) or ["usps"], _numbers(seeds))
-    lines = _run(jobs, out / "lambda.jsonl", data_dir, cache)
-    console.print(Markdown(experiments.write_lambda(lines, out)))
+    with _running(jobs, out / "lambda.jsonl", data_dir, cache) as lines:
+        _show(experiments.write_lambda(lines, out))
 
 
 @command(app)
@@ -149,15 +156,30 @@ def link(
             if (dataset, seed, lam) not in known:
                 _announce(f"{dataset}  seed {seed}")
                 lines.append(follow(dataset, seed, lam=lam, data_dir=data_dir, cache=cache))
-    console.print(Markdown(write_link(lines, out)))
+    _show(write_link(lines, out))
 
 
-def _run(jobs: "list[Job]", path: Path, data_dir: Path | None, cache: Path) -> "Results":
+@contextmanager
+def _running(
+    jobs: "list[Job]", path: Path, data_dir: Path | None, cache: Path
+) -> "Iterator[Results]":
+    """Run them, and fail if one of them did, but only after what can be shown is shown."""
     from infomeans.benchmark.grid import Results, run_grid
 
     lines = Results(path)
-    run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
-    return lines
+    failed = run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
+    yield lines
+    if failed:
+        fail(f"{counted(failed, 'run')} failed; see above.", code=1)
+
+
+def _show(text: str) -> None:
+    """Tables drawn if they fit the terminal, and as they are written otherwise."""
+    fits = max(map(len, text.splitlines()), default=0) <= console.width
+    if console.is_terminal and fits:
+        console.print(Markdown(text))
+    else:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _announce(text: str) -> None:

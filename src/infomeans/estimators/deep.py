@@ -40,6 +40,7 @@ from infomeans.training import (
     random_affine,
     resolve_settings,
 )
+from infomeans.training.augmentation import LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -148,6 +149,7 @@ class DeepEstimator(SampleEstimator):
             **{k: digest(v) if isinstance(v, list) else v for k, v in params.items()},
             "random_state": None if self.random_state is None else seed,
             "settings": asdict(settings),
+            "augmentation": LIMITS if self.augment else None,
         }
         if params["network"] == GIVEN:
             # What is made anew every time has other weights every time, but for a seed.

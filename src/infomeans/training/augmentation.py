@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-MOST = {"degrees": 20.0, "scale": 0.2, "shear": 0.3, "shift": 0.1}
+LIMITS = {"degrees": 20.0, "scale": 0.2, "shear": 0.3, "shift": 0.1}
 """How far an image may be turned and scaled, sheared, and shifted in units of its size."""
 
 
@@ -14,16 +14,16 @@ def random_affine(x: Tensor) -> Tensor:
     """Turn, scale, shear and shift every image by its own random amounts.
 
     Up to 20 degrees, a fifth of the size, three tenths of the height and a tenth of width and
-    height (`MOST`). Pixels that come in from outside repeat the border.
+    height (`LIMITS`). Pixels that come in from outside repeat the border.
 
     Parameters
     ----------
     x : (n, c, h, w) tensor
     """
-    turn = _uniform(x, math.radians(MOST["degrees"]))
-    grow, lean = 1 + _uniform(x, MOST["scale"]), _uniform(x, MOST["shear"])
+    turn = _uniform(x, math.radians(LIMITS["degrees"]))
+    grow, lean = 1 + _uniform(x, LIMITS["scale"]), _uniform(x, LIMITS["shear"])
     # A grid runs from -1 to 1, so that the width is 2.
-    right, down = (_uniform(x, 2 * MOST["shift"]) for _ in range(2))
+    right, down = (_uniform(x, 2 * LIMITS["shift"]) for _ in range(2))
     cos, sin = grow * turn.cos(), grow * turn.sin()
     ratio = x.shape[2] / x.shape[3]  # of the units of the two axes
     rows = (
