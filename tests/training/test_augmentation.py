@@ -27,12 +27,11 @@ def test_changes_are_small_and_go_both_ways(squares):
     down = (moved.sum(dim=(1, 3)) @ rows) / mass - 13.5
     right = (moved.sum(dim=(1, 2)) @ rows) / mass - 13.5
     for shift in (down, right):
-        assert shift.abs().max() < 0.1 * 28 * 1.8  # a tenth before shear and scale
-        assert abs(shift.mean()) < 0.5
-        assert shift.std() > 1
-    # A side may be a fifth longer or shorter in the grid, and so as much in the image.
-    assert (mass / 64).min() > 1 / 1.2**2 * 0.95
-    assert (mass / 64).max() < 1 / 0.8**2 * 1.05
+        assert shift.abs().max() < 0.06 * 28 * 1.3
+        assert abs(shift.mean()) < 0.3
+        assert shift.std() > 0.5
+    assert (mass / 64).min() > 0.75
+    assert (mass / 64).max() < 1.3
 
 
 def test_the_background_stays_the_background():

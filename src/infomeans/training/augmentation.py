@@ -6,15 +6,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-LIMITS = {"degrees": 20.0, "scale": 0.2, "shear": 0.3, "shift": 0.1}
+LIMITS = {"degrees": 10.0, "scale": 0.1, "shear": 0.1, "shift": 0.06}
 """How far an image may be turned and scaled, sheared, and shifted in units of its size."""
 
 
 def random_affine(x: Tensor) -> Tensor:
-    """Turn, scale, shear and shift every image by its own random amounts.
+    """Turn, scale, shear and shift every image by its own small random amounts.
 
-    Up to 20 degrees, a fifth of the size, three tenths of the height and a tenth of width and
-    height (`LIMITS`). Pixels that come in from outside repeat the border.
+    `LIMITS` says how far at most. Pixels that come in from outside repeat the border.
 
     Parameters
     ----------
