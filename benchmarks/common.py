@@ -1,13 +1,13 @@
 """What the benchmarks share: data, the machine, and where results go."""
 
 import argparse
-import json
 import os
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from infomeans.benchmark.grid import Results
 from infomeans.benchmark.machine import measured_by
 from infomeans.data import benchmark
 from infomeans.jobs import versions
@@ -42,6 +42,4 @@ def machine() -> dict[str, object]:
 
 def append(name: str, row: dict[str, object]) -> None:
     """One more line in a results file."""
-    RESULTS.mkdir(exist_ok=True)
-    with (RESULTS / name).open("a") as file:
-        file.write(json.dumps(row) + "\n")
+    Results(RESULTS / name).append(row)

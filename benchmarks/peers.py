@@ -102,7 +102,9 @@ class Watch:
 
 
 def main() -> None:
-    from common import append, machine
+    from common import machine
+
+    from infomeans.benchmark.grid import Results
 
     options = parse()
     where = machine()
@@ -123,7 +125,7 @@ def main() -> None:
     show(against)
     settings = {name: getattr(options, name) for name in (*SETTINGS, "samples")}
     line = {**settings, "contestants": rows, "against_clustpy": against, "machine": where}
-    append(str(options.out.resolve()), line)
+    Results(options.out).append(line)
 
 
 def parse() -> Namespace:
