@@ -72,6 +72,8 @@ def test_adm_takes_over_what_is_done_and_times_only_when_told(
     for job in experiments.adm_jobs(["usps"], [0], data_dir):
         known = "results" if job.method in ("mi-adm", "mi-d") else "adm"
         grid.Results(tmp_path / f"{known}.jsonl").append(line_of(job))
+    elsewhere = grid.make_job("mnist-full", "mi-d", 0)
+    grid.Results(tmp_path / "results.jsonl").append(line_of(elsewhere))
     time = {
         "dataset": "usps",
         "threads": 2,
@@ -88,7 +90,8 @@ def test_adm_takes_over_what_is_done_and_times_only_when_told(
     output = invoked("adm", *options, "--times")
     text = (tmp_path / "adm.md").read_text()
     assert text in output
-    assert text.count("**0.900**") == len(experiments.AGAINST)
+    assert text.count("**0.900**") == len(experiments.AGAINST) + 1
+    assert "### MNIST-full" in text
     for line in ("| mi-adm | 1.23    |", "| 7       | 3        | 0.50         |"):
         assert line in text
     assert "with 2 threads, a load of 0.25 before" in text

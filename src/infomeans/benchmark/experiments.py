@@ -11,8 +11,9 @@ import numpy as np
 import torch
 
 from infomeans.benchmark import tables
-from infomeans.benchmark.grid import GEOMETRIC, Job, Results, load, make_job, pretrained
+from infomeans.benchmark.grid import GEOMETRIC, ORDER, Job, Results, load, make_job, pretrained
 from infomeans.benchmark.machine import measured_by
+from infomeans.data.benchmarks import BENCHMARKS
 from infomeans.estimators import MIADM, MID
 from infomeans.files import write_atomic
 from infomeans.methods.base import Embedded
@@ -44,6 +45,13 @@ def adm_jobs(datasets: Sequence[str], seeds: Sequence[int], data_dir: Path | Non
         for method in ("mi-adm", "mi-d"):
             jobs.append(Job(unbalanced, f"{method}-prior", seed, slug=method, params=prior))
     return jobs
+
+
+def table_3(seeds: Sequence[int]) -> list[Job]:
+    """MI-ADM and MI-D on all data sets of the paper, to be shown where they are done already."""
+    return [
+        make_job(d, method, seed) for d in ORDER for seed in seeds for method in ("mi-adm", "mi-d")
+    ]
 
 
 def lambda_jobs(datasets: Sequence[str], seeds: Sequence[int]) -> list[Job]:
@@ -153,9 +161,10 @@ def plot_paths(rows: Sequence[dict[str, Any]], path: Path) -> None:
     datasets = list(
         dict.fromkeys(r["dataset"] for r in rows if not r["dataset"].endswith(GEOMETRIC))
     )
-    figure = Figure(figsize=(4.2 * len(datasets), 3.2), layout="constrained")
-    axes = figure.subplots(1, len(datasets), squeeze=False)[0]
-    for axis, dataset in zip(axes, datasets, strict=True):
+    columns, lines = min(2, len(datasets)), -(-len(datasets) // 2)
+    figure = Figure(figsize=(4.6 * columns, 3.2 * lines), layout="constrained")
+    for place, dataset in enumerate(sorted(datasets, key=list(BENCHMARKS).index), start=1):
+        axis = figure.add_subplot(lines, columns, place)
         for method, colour, marker in (("mi-adm", "#0072B2", "o"), ("mi-d", "#D55E00", "s")):
             runs = [r for r in rows if (r["dataset"], r["method"]) == (dataset, method)]
             for i, row in enumerate(runs):

@@ -101,7 +101,8 @@ def adm(
     if times:
         _announce(f"{chosen[0]}  times")
         measured.append(experiments.times(chosen[0], data_dir=data_dir, cache=cache))
-    grid.Results(out / "adm.jsonl").borrow(jobs, grid.Results(out / "results.jsonl"))
+    known = [*jobs, *experiments.table_3(_numbers(seeds))]
+    grid.Results(out / "adm.jsonl").borrow(known, grid.Results(out / "results.jsonl"))
     with _running(jobs, out / "adm.jsonl", data_dir, cache) as lines:
         _show(experiments.write_adm(lines, measured, out))
 
