@@ -1,10 +1,10 @@
 """The initial clusters, from the embedding of a pretrained network."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
@@ -39,7 +39,9 @@ def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
     return labels.astype(np.int64)
 
 
-def initial_clusters(z: Array, n_clusters: int, init: Init, *, seed: int) -> IntArray:
+def initial_clusters(
+    z: Array, n_clusters: int, init: Init, *, seed: int, images: NDArray[Any] | None = None
+) -> IntArray:
     """Hard clusters of an embedding (n, d).
 
     Parameters
@@ -51,12 +53,14 @@ def initial_clusters(z: Array, n_clusters: int, init: Init, *, seed: int) -> Int
         start that the paper states.
     seed : int
         Of K-means.
+    images : (n, c, h, w) array, optional
+        What was embedded, if small affine maps leave it what it is; the graph makes use of it.
     """
     labels = check_init(init, len(z), n_clusters)
     if labels is not None:
         return labels
     if init == "graph":
-        return agglomerate(z, n_clusters)
+        return agglomerate(z, n_clusters, images=images)
     found = kmeans(z, n_clusters, seed=seed)
     if init == "kmeans":
         return found.labels_.astype(np.int64)

@@ -7,7 +7,8 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from infomeans.graph import agglomerate, agglomeration, neighbor_graph, usual_neighbors
-from infomeans.graph.agglomeration import _Forest, _moved, _parts_moved
+from infomeans.graph.agglomeration import _moved, _parts_moved
+from infomeans.graph.tree import Forest
 from infomeans.metrics import accuracy
 
 
@@ -158,7 +159,7 @@ def test_a_far_sample_keeps_its_neighbours():
 def test_gains_kept_up_by_merges_equal_gains_counted_anew():
     X = np.random.default_rng(5).normal(size=(80, 3))
     graph = neighbor_graph(X, 6)
-    forest = _Forest(graph, np.arange(80))
+    forest = Forest(graph, np.arange(80))
     for _ in zip(range(60), forest.merges(2), strict=False):
         pass
     W, owner = graph.toarray(), np.array(forest.owner)

@@ -157,15 +157,15 @@ def plan(
     """The runs that are asked for, the cheapest data sets first.
 
     Without names these are the paper's data sets, as far as their files are there, and all
-    methods and baselines; with augmentation only what trains a network.
+    methods and baselines; with augmentation all but K-means on the data, to which it means nothing.
     """
     known = [*METHODS, *BASELINES, *VARIANTS]
-    chosen = methods or [name for name in [*METHODS, *BASELINES] if not augment or name in METHODS]
+    chosen = methods or [n for n in [*METHODS, *BASELINES] if not augment or n != "kmeans"]
     for name in chosen:
         if name not in known:
             raise InputError(f"method {name!r} is unknown; choose from {', '.join(known)}.")
-        if augment and name in UNTRAINED:
-            raise InputError(f"method {name!r} trains nothing, so that --augment has no effect.")
+        if augment and name == "kmeans":
+            raise InputError("method 'kmeans' knows no images, so that --augment has no effect.")
     return [
         make_job(dataset, method, seed, augment=augment)
         for dataset in datasets or _available(data_dir)
@@ -431,7 +431,9 @@ def _clusters(
             fitted = kmeans(X, n_clusters, seed=job.seed)
             return _Found(fitted.labels_, {"n_init": fitted.n_init})
         neighbors = usual_neighbors(len(X), n_clusters)
-        return _Found(agglomerate(X, n_clusters, neighbors), {"n_neighbors": neighbors})
+        images = channels_first(samples.X) if job.augment else None
+        labels = agglomerate(X, n_clusters, neighbors, images=images)
+        return _Found(labels, {"n_neighbors": neighbors})
     assert encoder is not None
     settings = _settings(samples, augment=job.augment)
     seen = digest(samples.X, *encoder.network_.state_dict().values())

@@ -284,6 +284,12 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
         """A method of the right size for these tensors."""
 
 
+def check_augment(samples: NDArray[Any], *, augment: bool) -> None:
+    """Refuse to augment vectors."""
+    if augment and samples.ndim == 2:
+        raise ValueError("augment=True needs images, but X holds vectors.")
+
+
 def _tensor(samples: NDArray[Any]) -> Tensor:
     # A copy: torch takes neither negative strides nor arrays that must not be written to, and no
     # other numbers than these.

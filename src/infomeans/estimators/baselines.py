@@ -13,7 +13,7 @@ from sklearn.base import _fit_context
 from torch import Tensor, nn
 
 from infomeans import functional as IF
-from infomeans.estimators.base import POSITIVE_INT, SampleClusterer
+from infomeans.estimators.base import POSITIVE_INT, SampleClusterer, check_augment
 from infomeans.graph import agglomerate, usual_neighbors
 from infomeans.initial import kmeans
 from infomeans.networks import Identity
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from infomeans._typing import Array
 
@@ -39,9 +39,10 @@ class Baseline(SampleClusterer):
         self.scaling_ = self._scaling(samples)
         self.network_ = Identity()
         self.history_: list[dict[str, Any]] = []
-        scaled = self._scaled(samples, self.scaling_, torch.device("cpu")).flatten(1)
+        images = self._scaled(samples, self.scaling_, torch.device("cpu"))
+        scaled = images.flatten(1)
         self._n_features_out = scaled.shape[1]
-        self.method_ = self._cluster(scaled).eval()
+        self.method_ = self._cluster(scaled, images).eval()
         self.embedding_, self.labels_, self.confidences_ = self._assign(X)
         one_hot = np.eye(self.n_clusters)[self.labels_]
         sizes = np.maximum(one_hot.sum(axis=0), 1)
@@ -49,8 +50,8 @@ class Baseline(SampleClusterer):
         return self
 
     @abstractmethod
-    def _cluster(self, scaled: Tensor) -> nn.Module:
-        """What gives samples (n, d) to the clusters of these."""
+    def _cluster(self, scaled: Tensor, images: Tensor) -> nn.Module:
+        """What gives samples (n, d) to the clusters of these, which may have been images."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -76,7 +77,7 @@ class KMeansBaseline(Baseline):
         "n_init": [POSITIVE_INT],
     }
 
-    def _cluster(self, scaled: Tensor) -> nn.Module:
+    def _cluster(self, scaled: Tensor, images: Tensor) -> nn.Module:
         found = kmeans(scaled.numpy(), self.n_clusters, seed=self._seed(), n_init=self.n_init)
         method = Mixture(self.n_clusters, scaled.shape[1])
         method.prototypes.copy_(torch.as_tensor(found.cluster_centers_))
@@ -99,6 +100,9 @@ class GraphBaseline(Baseline):
     n_clusters : int
     n_neighbors : int, optional
         By default the square root of the mean size of a cluster, from 8 to 20.
+    augment : bool
+        Whether images are as near as small turns, scalings, shears and shifts can bring them, if
+        that makes clearer clusters. It assumes that such changes leave an image what it is.
 
     Attributes
     ----------
@@ -106,14 +110,26 @@ class GraphBaseline(Baseline):
     """
 
     n_neighbors: int | None = None
+    augment: bool = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Baseline._parameter_constraints,
         "n_neighbors": [POSITIVE_INT, None],
+        "augment": ["boolean"],
     }
 
-    def _cluster(self, scaled: Tensor) -> nn.Module:
-        labels = agglomerate(scaled.numpy(), self.n_clusters, n_neighbors=self.n_neighbors)
+    def _read(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        samples = super()._read(X, reset=reset)
+        check_augment(samples, augment=self.augment)
+        return samples
+
+    def _cluster(self, scaled: Tensor, images: Tensor) -> nn.Module:
+        labels = agglomerate(
+            scaled.numpy(),
+            self.n_clusters,
+            n_neighbors=self.n_neighbors,
+            images=images.numpy() if self.augment else None,
+        )
         method = self._votes(*scaled.shape)
         method.samples.copy_(scaled)
         method.labels.copy_(torch.as_tensor(labels))

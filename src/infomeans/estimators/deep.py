@@ -25,6 +25,7 @@ from infomeans.estimators.base import (
     POSITIVE_INT,
     SampleClusterer,
     SampleEstimator,
+    check_augment,
 )
 from infomeans.estimators.saving import GIVEN, plain_params
 from infomeans.initial import check_init, initial_clusters
@@ -84,8 +85,7 @@ class DeepEstimator(SampleEstimator):
 
     def _read(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
         samples = super()._read(X, reset=reset)
-        if self.augment and samples.ndim == 2:
-            raise ValueError("augment=True needs images, but X holds vectors.")
+        check_augment(samples, augment=self.augment)
         return samples
 
     def _scaling(self, X: NDArray[Any]) -> Scaling:
@@ -187,7 +187,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         hours.
     augment : bool
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
-        at random. It assumes that such changes leave an image what it is.
+        at random, and the graph takes them for as near as such changes can bring them, if that
+        makes clearer clusters. It assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str
@@ -264,7 +265,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             trainer.pretrain(x)
             n_features = trainer.embed(x[:1]).shape[1]
             method = self._method_class()(self.n_clusters, n_features, **self._method_params())
-            initial = trainer.cluster(x, method, partial(self._start, seed=trainer.seed))
+            initial = trainer.cluster(x, method, partial(self._start, samples, seed=trainer.seed))
         self.initial_labels_ = initial.cpu().numpy()
         self.method_ = method.cpu().eval()
         self.cluster_centers_ = method.prototypes.detach().numpy().copy()
@@ -286,9 +287,10 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         shared = {*DeepClusterer.__dataclass_fields__}
         return {name: getattr(self, name) for name in self.get_params() if name not in shared}
 
-    def _start(self, z: Tensor, *, seed: int) -> Tensor:
-        """The initial clusters, for the embedding of the pretrained network."""
-        labels = initial_clusters(z.cpu().numpy(), self.n_clusters, self.init, seed=seed)
+    def _start(self, samples: NDArray[Any], z: Tensor, *, seed: int) -> Tensor:
+        """The initial clusters of samples, for their embedding by the pretrained network."""
+        embedding, images = z.cpu().numpy(), samples if self.augment else None
+        labels = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
         return torch.as_tensor(labels)
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from infomeans._typing import Array
+from infomeans._typing import Array, IntArray
 
 FEWEST_NEIGHBORS, MOST_NEIGHBORS = 8, 20
 
@@ -42,7 +42,12 @@ def neighbor_graph(X: Array, n_neighbors: int) -> sparse.csr_array:
     if k < 1:
         return sparse.csr_array((n, n))
     distances, neighbors = NearestNeighbors(n_neighbors=k, n_jobs=-1).fit(X).kneighbors()
-    squared = distances.astype(np.float64) ** 2
+    return weighted_graph(distances.astype(np.float64) ** 2, neighbors)
+
+
+def weighted_graph(squared: Array, neighbors: IntArray) -> sparse.csr_array:
+    """The graph of given neighbours: their squared distances and their numbers, both (n, k)."""
+    n, k = neighbors.shape
     # A row whose neighbours are all far away would underflow to zero weights: only differences
     # within a row matter once it is normalised, so each row is shifted by its nearest distance.
     weights = np.exp((squared[:, :1] - squared) / max(squared.mean(), np.finfo(float).tiny))

@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+from scipy import ndimage
+from sklearn.datasets import load_digits
+
+from infomeans.graph import (
+    agglomerate,
+    agglomeration,
+    neighbor_graph,
+    tangent_graph,
+    usual_neighbors,
+)
+from infomeans.graph.agglomeration import neighbor_information
+from infomeans.graph.tangents import tangent_distances
+from infomeans.metrics import accuracy
+
+
+def shape(seed=0, side=24):
+    """A smooth image of its own, dark towards the border."""
+    rng = np.random.default_rng(seed)
+    middle = np.zeros((side, side))
+    middle[5:-5, 5:-5] = rng.normal(size=(side - 10, side - 10))
+    return ndimage.gaussian_filter(middle, 2)
+
+
+def changed(image, matrix, shift=(0.0, 0.0)):
+    centre = (np.array(image.shape) - 1) / 2
+    matrix = np.array(matrix)
+    return ndimage.affine_transform(image, matrix, centre - matrix @ centre + shift, order=3)
+
+
+SMALL = {
+    "shifted": ([[1, 0], [0, 1]], (0.5, -0.4)),
+    "turned": ([[np.cos(0.06), -np.sin(0.06)], [np.sin(0.06), np.cos(0.06)]],),
+    "scaled": ([[1.05, 0], [0, 1.05]],),
+    "sheared": ([[1, 0.06], [0, 1]],),
+}
+
+
+@pytest.mark.parametrize("change", SMALL)
+def test_a_small_change_of_an_image_is_near_and_another_image_is_not(change):
+    image, other = shape(0), shape(1)
+    images = np.stack([image, changed(image, *SMALL[change]), other])
+    plain = np.square(ndimage.gaussian_filter(images[1:] - image, (0, 1, 1))).sum(axis=(1, 2))
+    others = np.array([[1, 2], [0, 2], [0, 1]])
+    near, far = tangent_distances(images, others)[0] / plain
+    assert near < 0.05
+    assert far > 0.5
+
+
+def test_neither_scale_nor_brightness_of_all_images_matters():
+    images = np.stack([shape(seed) for seed in range(5)])
+    others = np.array([[j for j in range(5) if j != i] for i in range(5)])
+    distances = tangent_distances(images, others)
+    np.testing.assert_allclose(
+        tangent_distances(255 * images + 40, others) / 255**2, distances, 1e-3
+    )
+
+
+def test_channels_count_together():
+    images = np.stack([shape(seed) for seed in range(4)])
+    others = np.array([[j for j in range(4) if j != i] for i in range(4)])
+    grey, colour = (
+        tangent_distances(np.repeat(images[:, None], channels, axis=1), others)
+        for channels in (1, 3)
+    )
+    np.testing.assert_allclose(colour, 3 * grey, rtol=1e-3)
+
+
+def test_flat_images_are_as_far_as_they_are():
+    images = np.zeros((2, 8, 8))
+    images[1] = 1
+    np.testing.assert_allclose(tangent_distances(images, np.array([[1], [0]])), 64)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 9), (40, 33), (100, 3)])
+def test_images_of_any_size_have_a_graph(size):
+    rng = np.random.default_rng(0)
+    images = rng.integers(0, 256, (30, *size), dtype=np.uint8)
+    graph = tangent_graph(images.reshape(30, -1).astype(float), images, 4)
+    np.testing.assert_allclose(graph.sum(axis=1), 1)
+    assert (np.diff(graph.indptr) == 4).all()
+    assert (graph.diagonal() == 0).all()
+
+
+def test_large_images_are_near_after_a_change_that_is_as_large():
+    image, other = (np.kron(shape(seed), np.ones((6, 6))) for seed in (0, 1))
+    images = np.stack([image, changed(image, np.eye(2), (3.0, 3.0)), other])
+    near, far = tangent_distances(images, np.array([[1, 2], [0, 2], [0, 1]]))[0]
+    assert near < 0.1 * far
+
+
+def test_digits_are_clustered_better_for_it():
+    digits = load_digits()
+    plain, with_images = (
+        accuracy(digits.target, agglomerate(digits.data, 10, images=images))
+        for images in (None, digits.images)
+    )
+    assert with_images > plain + 0.03
+
+
+def test_images_that_make_no_clusters_change_nothing():
+    rng = np.random.default_rng(0)
+    X = np.repeat(np.eye(3), 20, axis=0) + rng.normal(0, 0.1, (60, 3))
+    noise = rng.normal(size=(60, 8, 8))
+    misled = agglomeration._clusters(X, tangent_graph(X, noise, 8), 3, 0.2)
+    assert accuracy(np.repeat([0, 1, 2], 20), misled) < 0.9
+    np.testing.assert_array_equal(agglomerate(X, 3, images=noise), agglomerate(X, 3))
+
+
+def test_information_of_neighbours_is_the_logarithm_of_equal_clusters_that_none_leaves():
+    X = np.repeat(1000.0 * np.arange(4), 30)[:, None] + np.tile(np.arange(30.0), 4)[:, None]
+    graph = neighbor_graph(X, usual_neighbors(len(X), 4))
+    groups = np.repeat(np.arange(4), 30)
+    assert neighbor_information(graph, groups) == pytest.approx(np.log(4))
+    assert neighbor_information(graph, np.random.default_rng(0).permutation(groups)) < 0.2
+    assert neighbor_information(graph, np.zeros(120, dtype=int)) == 0
