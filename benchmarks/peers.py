@@ -2,7 +2,7 @@
 
     python benchmarks/peers.py --clustpy-python ENV/bin/python --data-dir DATA
         [--pretrain-epochs 100] [--epochs 150] [--batch-size 256] [--seed 0]
-        [--methods dec dcn] [--contestants clustpy kmeans graph defaults]
+        [--methods dec dcn] [--contestants clustpy kmeans bf16 graph defaults]
         [--samples N] [--out benchmarks/results/peers.jsonl]
 
 ClustPy goes into an environment of its own, ENV, with the same torch:
@@ -18,11 +18,12 @@ Every contestant runs in a process of its own, one after the other:
 
 - clustpy: ClustPy, which starts from K-means.
 - kmeans: infomeans, started from K-means as well. This is the equal start.
-- graph: infomeans from its own start, all else as before.
+- bf16: the same with precision="bf16-mixed", for processors that multiply such numbers.
+- graph: infomeans from its own start, all else as with kmeans.
 - defaults: infomeans as it comes, with its convolutional network, its warm-up and its numbers of
-  epochs. The two before have no warm-up, as ClustPy has none.
+  epochs. Those before have no warm-up, as ClustPy has none.
 
-The first three get the same vectors (every pixel with mean 0 and variance 1), dense auto-encoders
+All but the last get the same vectors (every pixel with mean 0 and variance 1), dense auto-encoders
 of the same widths (256-500-500-2000-10), the same batch size, Adam, and the same numbers of
 epochs; K-means has twenty restarts. All else is each library's default: learning rates and their
 schedule, weights of the loss, and details of the network, which in infomeans has some dropout and
@@ -57,7 +58,7 @@ from unittest import mock
 
 import numpy as np
 
-CONTESTANTS = ("clustpy", "kmeans", "graph", "defaults")
+CONTESTANTS = ("clustpy", "kmeans", "bf16", "graph", "defaults")
 METHODS = ("dec", "dcn")
 SETTINGS = ("pretrain_epochs", "epochs", "batch_size", "seed")
 HIDDEN, FEATURES, K = (500, 500, 2000), 10, 10
@@ -318,7 +319,9 @@ def prepare_infomeans(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
         settings: dict[str, Any] = {}
         if job["contestant"] != "defaults":
             settings = {name: job[name] for name in ("pretrain_epochs", "epochs", "batch_size")}
-            settings["init"] = job["contestant"]
+            settings["init"] = "graph" if job["contestant"] == "graph" else "kmeans"
+            if job["contestant"] == "bf16":
+                settings["precision"] = "bf16-mixed"
             settings["warmup_epochs"] = 0
             settings["network"] = lambda shape, k: dense_autoencoder(
                 shape[0], FEATURES, hidden=HIDDEN
