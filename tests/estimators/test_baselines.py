@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from infomeans import GraphBaseline, KMeansBaseline
+from infomeans.metrics import accuracy
 
 BASELINES = [KMeansBaseline, GraphBaseline]
 
@@ -37,3 +39,15 @@ def test_a_new_sample_joins_its_nearest_neighbour(blobs):
 def test_duplicates_give_no_nan(cls, n):
     model = cls(3, random_state=0).fit(np.repeat([[0.0], [1.0], [2.0]], n // 3 + 1, axis=0))
     assert np.isfinite(model.predict_proba([[0.0], [50.0]])).all()
+
+
+def test_a_graph_that_knows_images_may_be_moved_finds_more_and_keeps_its_word():
+    digits = load_digits()
+    plain, moved = (GraphBaseline(10, augment=x).fit(digits.images) for x in (False, True))
+    np.testing.assert_array_equal(moved.predict(digits.images), moved.labels_)
+    assert accuracy(digits.target, moved.labels_) > accuracy(digits.target, plain.labels_) + 0.03
+
+
+def test_vectors_cannot_be_moved(blobs):
+    with pytest.raises(ValueError, match="augment=True needs images"):
+        GraphBaseline(4, augment=True).fit(blobs[0])

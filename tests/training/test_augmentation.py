@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.datasets import load_digits
 
 from infomeans import MIADM
+from infomeans.graph import agglomerate
 from infomeans.training import augmentation, random_affine
 
 
@@ -46,6 +48,17 @@ def test_a_fit_sees_augmented_images_and_the_seed_decides(stripes):
     plain = MIADM(3, **settings).fit(images)
     assert np.array_equal(one.predict_proba(images), two.predict_proba(images))
     assert not np.array_equal(one.predict_proba(images), plain.predict_proba(images))
+
+
+def test_an_augmented_fit_starts_from_images_as_near_as_changes_bring_them():
+    images = load_digits().images[:600]
+    settings = {"pretrain_epochs": 5, "warmup_epochs": 0, "epochs": 0, "random_state": 0}
+    model = MIADM(10, augment=True, **settings).fit(images)
+    plain, start = (
+        agglomerate(model.transform(images), 10, images=given) for given in (None, images)
+    )
+    np.testing.assert_array_equal(model.initial_labels_, start)
+    assert not np.array_equal(plain, start)
 
 
 def test_vectors_are_refused(blobs):

@@ -82,7 +82,7 @@ def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> 
     budget = min(PIXELS // math.prod(shape[1:]), IMAGES) if images else VECTORS
     return Settings(
         pretrain_epochs=_epochs(budget, n_samples, least=10, most=120),
-        warmup_epochs=30,
+        warmup_epochs=60 if vectors else 30,
         epochs=(
             _epochs(330_000, n_samples, least=20, most=100)
             if augment
@@ -99,7 +99,7 @@ def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> 
         validation_share=0.0,
         pretrain_patience=100,
         warmup_patience=5,
-        warmup_agreement=0.995 if vectors else 0.985,
+        warmup_agreement=0.999 if vectors else 0.985,
     )
 
 
