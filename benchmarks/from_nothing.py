@@ -41,7 +41,7 @@ def main() -> None:
             "seconds": seconds,
             "phases": phases(model.history_),
             **scores(classes, model.labels_),
-            "start": scores(classes, getattr(model, "initial_labels_", model.labels_)),
+            **({"start": scores(classes, model.initial_labels_)} if model.history_ else {}),
             "machine": before,
         }
         print(f"{dataset}: {seconds:.0f} s, ACC {row['acc']:.4f}, NMI {row['nmi']:.4f}", flush=True)

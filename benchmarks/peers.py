@@ -2,7 +2,7 @@
 
     python benchmarks/peers.py --clustpy-python ENV/bin/python --data-dir DATA
         [--pretrain-epochs 100] [--epochs 150] [--batch-size 256] [--seed 0]
-        [--methods dec dcn] [--contestants clustpy kmeans bf16 graph defaults]
+        [--methods dec dcn] [--contestants clustpy kmeans graph defaults bf16]
         [--samples N] [--out benchmarks/results/peers.jsonl]
 
 ClustPy goes into an environment of its own, ENV, with the same torch:
@@ -18,12 +18,13 @@ Every contestant runs in a process of its own, one after the other:
 
 - clustpy: ClustPy, which starts from K-means.
 - kmeans: infomeans, started from K-means as well. This is the equal start.
-- bf16: the same with precision="bf16-mixed", for processors that multiply such numbers.
-- graph: infomeans from its own start, all else as with kmeans.
+- graph: infomeans from its own start, all else as before.
 - defaults: infomeans as it comes, with its convolutional network, its warm-up and its numbers of
-  epochs. Those before have no warm-up, as ClustPy has none.
+  epochs. The two before have no warm-up, as ClustPy has none.
+- bf16: as kmeans, with precision="bf16-mixed"; for processors that multiply such numbers, and only
+  if asked for.
 
-All but the last get the same vectors (every pixel with mean 0 and variance 1), dense auto-encoders
+All but defaults get the same vectors (every pixel with mean 0 and variance 1), dense auto-encoders
 of the same widths (256-500-500-2000-10), the same batch size, Adam, and the same numbers of
 epochs; K-means has twenty restarts. All else is each library's default: learning rates and their
 schedule, weights of the loss, and details of the network, which in infomeans has some dropout and
@@ -58,7 +59,7 @@ from unittest import mock
 
 import numpy as np
 
-CONTESTANTS = ("clustpy", "kmeans", "bf16", "graph", "defaults")
+CONTESTANTS = ("clustpy", "kmeans", "graph", "defaults", "bf16")
 METHODS = ("dec", "dcn")
 SETTINGS = ("pretrain_epochs", "epochs", "batch_size", "seed")
 HIDDEN, FEATURES, K = (500, 500, 2000), 10, 10
@@ -141,7 +142,9 @@ def parse() -> Namespace:
     arguments.add_argument("--batch-size", type=int, default=256)
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
-    arguments.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=CONTESTANTS)
+    arguments.add_argument(
+        "--contestants", nargs="+", choices=CONTESTANTS, default=CONTESTANTS[:-1]
+    )
     arguments.add_argument("--samples", type=int, help="so many, drawn at random; all if not given")
     arguments.add_argument("--out", type=Path, default=RESULTS / "peers.jsonl")
     return arguments.parse_args()

@@ -159,6 +159,21 @@ def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monk
     assert grid._fingerprint(job) != here
 
 
+@pytest.mark.parametrize("method", ["graph", "graph-embedding"])
+def test_an_augmented_graph_looks_at_images(method, data_dir, cache, monkeypatch):
+    given = []
+
+    def agglomerate(X, n_clusters, n_neighbors, *, images):
+        given.append(images)
+        return np.zeros(len(X), dtype=int)
+
+    monkeypatch.setattr(grid, "agglomerate", agglomerate)
+    for augment in (False, True):
+        grid.run_job(grid.make_job("usps", method, 0, augment=augment), data_dir, cache, 1)
+    assert given[0] is None
+    assert given[1].ndim == 4
+
+
 def test_the_time_before_a_break_counts(row, data_dir, cache, monkeypatch):
     history = [{"phase": "alternate", "mi": 1.0, "seconds": 1000.0}]
     found = grid._Found(np.zeros(120, dtype=int), start=np.zeros(120, dtype=int), history=history)

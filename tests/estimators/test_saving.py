@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from safetensors.torch import load_file
+from sklearn.base import clone
 from torch import nn
 
 import infomeans
@@ -45,10 +46,13 @@ def test_a_loaded_model_is_the_same_model(cls, kind, stripes, blobs, tmp_path):
     assert loaded.history_ == model.history_
 
 
-@pytest.mark.parametrize("cls", [KMeansBaseline, GraphBaseline])
-def test_baselines_are_saved_too(cls, stripes, tmp_path):
+@pytest.mark.parametrize(
+    "baseline",
+    [KMeansBaseline(3, random_state=0), GraphBaseline(3), GraphBaseline(3, augment=True)],
+)
+def test_baselines_are_saved_too(baseline, stripes, tmp_path):
     images, _ = stripes
-    model = cls(3, random_state=0).fit(images)
+    model = clone(baseline).fit(images)
     loaded = saved(model, tmp_path / "model")
     assert np.array_equal(loaded.predict_proba(images), model.predict_proba(images))
 

@@ -321,7 +321,7 @@ def run_job(
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
             "training": asdict(_settings(samples, augment=job.augment)) if encoder else None,
-            "augmentation": augmentation.LIMITS if job.augment else None,
+            "augmentation": augmentation.LIMITS if job.augment and encoder else None,
         },
         "versions": versions(),
     }

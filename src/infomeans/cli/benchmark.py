@@ -36,7 +36,9 @@ def results(
     datasets: Sets = None,
     methods: Methods = None,
     seeds: Seeds = None,
-    augment: Annotated[bool, typer.Option("--augment", help="Train on augmented images.")] = False,
+    augment: Annotated[
+        bool, typer.Option("--augment", help="Augmented images; all but kmeans.")
+    ] = False,
     out: Out = RESULTS,
     data_dir: DataDir = None,
     cache: Cache = CACHE,

@@ -61,7 +61,10 @@ def cluster(
     ] = None,
     augment: Annotated[
         bool,
-        typer.Option("--augment", help="Train on images turned, scaled and shifted a little."),
+        typer.Option(
+            "--augment",
+            help="Images may be turned, scaled and shifted a little: train on such, and start so.",
+        ),
     ] = False,
     embeddings: Annotated[
         bool,

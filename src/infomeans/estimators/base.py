@@ -97,6 +97,8 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         images = not reset and len(self._sample_shape) > 1
         check = check_array if images else partial(validate_data, self, reset=reset)
         samples: NDArray[Any] = check(X, allow_nd=True)
+        if samples.ndim == 2 and getattr(self, "augment", False):
+            raise ValueError("augment=True needs images, but X holds vectors.")
         if reset:
             self._sample_shape: tuple[int, ...] = samples.shape[1:]
         elif samples.shape[1:] != self._sample_shape:
@@ -282,12 +284,6 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
     @abstractmethod
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
         """A method of the right size for these tensors."""
-
-
-def check_augment(samples: NDArray[Any], *, augment: bool) -> None:
-    """Refuse to augment vectors."""
-    if augment and samples.ndim == 2:
-        raise ValueError("augment=True needs images, but X holds vectors.")
 
 
 def _tensor(samples: NDArray[Any]) -> Tensor:

@@ -13,7 +13,7 @@ from sklearn.base import _fit_context
 from torch import Tensor, nn
 
 from infomeans import functional as IF
-from infomeans.estimators.base import POSITIVE_INT, SampleClusterer, check_augment
+from infomeans.estimators.base import POSITIVE_INT, SampleClusterer
 from infomeans.graph import agglomerate, usual_neighbors
 from infomeans.initial import kmeans
 from infomeans.networks import Identity
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from infomeans._typing import Array
 
@@ -39,10 +39,10 @@ class Baseline(SampleClusterer):
         self.scaling_ = self._scaling(samples)
         self.network_ = Identity()
         self.history_: list[dict[str, Any]] = []
-        images = self._scaled(samples, self.scaling_, torch.device("cpu"))
-        scaled = images.flatten(1)
+        x = self._scaled(samples, self.scaling_, torch.device("cpu")).contiguous()
+        scaled = x.flatten(1)
         self._n_features_out = scaled.shape[1]
-        self.method_ = self._cluster(scaled, images).eval()
+        self.method_ = self._cluster(x).eval()
         self.embedding_, self.labels_, self.confidences_ = self._assign(X)
         one_hot = np.eye(self.n_clusters)[self.labels_]
         sizes = np.maximum(one_hot.sum(axis=0), 1)
@@ -50,8 +50,8 @@ class Baseline(SampleClusterer):
         return self
 
     @abstractmethod
-    def _cluster(self, scaled: Tensor, images: Tensor) -> nn.Module:
-        """What gives samples (n, d) to the clusters of these, which may have been images."""
+    def _cluster(self, x: Tensor) -> nn.Module:
+        """What gives flat samples to the clusters of these, (n, d) or (n, c, h, w)."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -77,7 +77,8 @@ class KMeansBaseline(Baseline):
         "n_init": [POSITIVE_INT],
     }
 
-    def _cluster(self, scaled: Tensor, images: Tensor) -> nn.Module:
+    def _cluster(self, x: Tensor) -> nn.Module:
+        scaled = x.flatten(1)
         found = kmeans(scaled.numpy(), self.n_clusters, seed=self._seed(), n_init=self.n_init)
         method = Mixture(self.n_clusters, scaled.shape[1])
         method.prototypes.copy_(torch.as_tensor(found.cluster_centers_))
@@ -92,8 +93,8 @@ class KMeansBaseline(Baseline):
 class GraphBaseline(Baseline):
     """Graph agglomeration on the scaled samples.
 
-    A new sample belongs to the cluster of its nearest neighbour among those seen in fit, which
-    the model therefore keeps.
+    A new sample belongs to the cluster of its nearest neighbour among those seen in fit, by plain
+    distance, and the model therefore keeps them.
 
     Parameters
     ----------
@@ -101,8 +102,9 @@ class GraphBaseline(Baseline):
     n_neighbors : int, optional
         By default the square root of the mean size of a cluster, from 8 to 20.
     augment : bool
-        Whether images are as near as small turns, scalings, shears and shifts can bring them, if
-        that makes clearer clusters. It assumes that such changes leave an image what it is.
+        Whether to measure distances that turns, scalings, shears and shifts cannot undo, if that
+        makes clearer clusters (`infomeans.graph.tangent_graph`). It assumes that such changes
+        leave an image what it is.
 
     Attributes
     ----------
@@ -118,17 +120,13 @@ class GraphBaseline(Baseline):
         "augment": ["boolean"],
     }
 
-    def _read(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
-        samples = super()._read(X, reset=reset)
-        check_augment(samples, augment=self.augment)
-        return samples
-
-    def _cluster(self, scaled: Tensor, images: Tensor) -> nn.Module:
+    def _cluster(self, x: Tensor) -> nn.Module:
+        scaled = x.flatten(1)
         labels = agglomerate(
             scaled.numpy(),
             self.n_clusters,
             n_neighbors=self.n_neighbors,
-            images=images.numpy() if self.augment else None,
+            images=x.numpy() if self.augment else None,
         )
         method = self._votes(*scaled.shape)
         method.samples.copy_(scaled)

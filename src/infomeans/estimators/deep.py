@@ -25,7 +25,6 @@ from infomeans.estimators.base import (
     POSITIVE_INT,
     SampleClusterer,
     SampleEstimator,
-    check_augment,
 )
 from infomeans.estimators.saving import GIVEN, plain_params
 from infomeans.initial import check_init, initial_clusters
@@ -82,11 +81,6 @@ class DeepEstimator(SampleEstimator):
         "callbacks": [list, tuple, None],
         "checkpoint": [str, PathLike, None],
     }
-
-    def _read(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
-        samples = super()._read(X, reset=reset)
-        check_augment(samples, augment=self.augment)
-        return samples
 
     def _scaling(self, X: NDArray[Any]) -> Scaling:
         if self.network is None and X.ndim == 2:
@@ -187,8 +181,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         hours.
     augment : bool
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
-        at random, and the graph takes them for as near as such changes can bring them, if that
-        makes clearer clusters. It assumes that such changes leave an image what it is.
+        at random, and the graph measures distances that such changes cannot undo, if that makes
+        clearer clusters. It assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str

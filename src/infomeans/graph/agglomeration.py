@@ -11,8 +11,13 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
 
 from infomeans._typing import Array, IntArray
-from infomeans.graph.neighbors import neighbor_graph, usual_neighbors
-from infomeans.graph.tangents import tangent_graph
+from infomeans.graph.neighbors import (
+    nearest_neighbors,
+    neighbor_graph,
+    usual_neighbors,
+    weighted_graph,
+)
+from infomeans.graph.tangents import CANDIDATES, check_images, nearest_images
 from infomeans.graph.tree import centroids, first_clusters, merge_all, replay
 
 PARTS = 100
@@ -51,8 +56,8 @@ def agglomerate(
     images : (n, h, w) or (n, c, h, w) array, optional
         What X was made from, if small affine maps leave these images what they are. Then there is
         a second graph, in which neighbours in X are as near as such maps can bring their images
-        (`tangent_graph`), and of the clusters that both lead to those are returned that tell more
-        of a neighbour's cluster (`neighbor_information`).
+        (`tangent_graph`). Both graphs lead to clusters; those with the higher
+        `neighbor_information` are returned.
 
     Returns
     -------
@@ -68,31 +73,41 @@ def agglomerate(
     """
     X = check_array(X, dtype=[np.float32, np.float64])
     _check_arguments(len(X), n_clusters, n_neighbors, min_share)
+    if images is not None:
+        check_images(images, len(X))
     if n_clusters == 1:
         return np.zeros(len(X), dtype=np.int64)
     n_neighbors = n_neighbors or usual_neighbors(len(X), n_clusters)
-    graph = neighbor_graph(X, n_neighbors)
-    labels = _clusters(X, graph, n_clusters, min_share)
+    found = [
+        (graph, _clusters(X, graph, n_clusters, min_share))
+        for graph in _graphs(X, images, n_neighbors)
+    ]
+    return max(found, key=lambda pair: neighbor_information(*pair))[1]
+
+
+def _graphs(X: Array, images: NDArray[Any] | None, n_neighbors: int) -> Iterator[sparse.csr_array]:
+    """The graph of X and, where there are images, the one by their tangent distances."""
     if images is None:
-        return labels
-    other = tangent_graph(X, images, n_neighbors)
-    others = _clusters(X, other, n_clusters, min_share)
-    better = neighbor_information(other, others) > neighbor_information(graph, labels)
-    return others if better else labels
+        yield neighbor_graph(X, n_neighbors)
+        return
+    squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
+    yield weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
+    yield nearest_images(images, candidates, n_neighbors)
 
 
 def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
-    """The mutual information, in nats, between the clusters of a sample and of its neighbour.
+    """How much the cluster of a sample says about the clusters of its neighbours, in nats.
 
-    Of clusters that their graph does not bear out a sample's own says little about its
-    neighbours'; nor does it where one cluster has swallowed the others.
+    It is the mutual information of the two clusters at the ends of an edge that is drawn with the
+    weights of the graph. It is high where few edges lead from one cluster to another, and low
+    where one cluster has swallowed the others.
     """
     member = _members(labels, int(labels.max()) + 1)
     joint = (member.T @ graph @ member).toarray()
     joint /= joint.sum()
-    apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     met = joint > 0
-    return float((joint[met] * np.log(joint[met] / apart[met])).sum())
+    return float((joint[met] * np.log(joint[met] / independent[met])).sum())
 
 
 def _clusters(X: Array, graph: sparse.csr_array, n_clusters: int, min_share: float) -> IntArray:

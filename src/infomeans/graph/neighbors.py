@@ -37,17 +37,26 @@ def neighbor_graph(X: Array, n_neighbors: int) -> sparse.csr_array:
     (n, n) sparse array
         Row `i` holds the weights of the neighbours of sample `i`, nearest first.
     """
-    n = len(X)
-    k = min(n_neighbors, n - 1)
-    if k < 1:
-        return sparse.csr_array((n, n))
-    distances, neighbors = NearestNeighbors(n_neighbors=k, n_jobs=-1).fit(X).kneighbors()
-    return weighted_graph(distances.astype(np.float64) ** 2, neighbors)
+    return weighted_graph(*nearest_neighbors(X, n_neighbors))
+
+
+def nearest_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
+    """Squared distances and numbers of the nearest neighbours, both (n, count), nearest first.
+
+    There are no more than all other samples.
+    """
+    count = min(count, len(X) - 1)
+    if count < 1:
+        return np.empty((len(X), 0)), np.empty((len(X), 0), dtype=np.int64)
+    distances, neighbors = NearestNeighbors(n_neighbors=count, n_jobs=-1).fit(X).kneighbors()
+    return distances.astype(np.float64) ** 2, neighbors
 
 
 def weighted_graph(squared: Array, neighbors: IntArray) -> sparse.csr_array:
     """The graph of given neighbours: their squared distances and their numbers, both (n, k)."""
     n, k = neighbors.shape
+    if k < 1:
+        return sparse.csr_array((n, n))
     # A row whose neighbours are all far away would underflow to zero weights: only differences
     # within a row matter once it is normalised, so each row is shifted by its nearest distance.
     weights = np.exp((squared[:, :1] - squared) / max(squared.mean(), np.finfo(float).tiny))

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, sparse
-from sklearn.neighbors import NearestNeighbors
 
 from infomeans._typing import Array, IntArray
-from infomeans.graph.neighbors import weighted_graph
+from infomeans.graph.neighbors import nearest_neighbors, weighted_graph
 
 CANDIDATES = 5
 """How many times as many neighbours are looked at as are kept."""
@@ -22,7 +21,7 @@ BLUR = 1.0
 """Standard deviation in pixels, which makes images smooth enough to have derivatives."""
 
 SMALLEST_SIDE = 16
-"""Smaller images are blurred less, in proportion."""
+"""Along a shorter side images are blurred less, in proportion."""
 
 LONGEST_SIDE = 32
 """Larger images are shrunk: they would need a wider blur, and many more pixels tell no more."""
@@ -35,34 +34,66 @@ def tangent_graph(X: Array, images: NDArray[Any], n_neighbors: int) -> sparse.cs
     """Nearest-neighbour graph by tangent distances, among the nearest in X.
 
     Weights are those of `neighbor_graph`, from the squared distance of a neighbour's image to the
-    plane of all affine maps of the sample's own: turns, scalings, shears and shifts.
+    plane of all affine maps of the sample's own, to first order: turns, scalings, shears and
+    shifts.
 
     Parameters
     ----------
     X : (n, d) array
     images : (n, h, w) or (n, c, h, w) array
-        Their scale does not matter.
+        Of any range.
     n_neighbors : int
-        Neighbours of each sample, itself not counted; clipped to `n - 1`.
+        Neighbours of each sample, itself not counted; clipped to `n - 1`. Five times as many are
+        looked at.
 
     Returns
     -------
     (n, n) sparse array
         Row `i` holds the weights of the neighbours of sample `i`, nearest first.
     """
-    k, count = (min(wanted, len(X) - 1) for wanted in (n_neighbors, CANDIDATES * n_neighbors))
-    search = NearestNeighbors(n_neighbors=count, n_jobs=-1).fit(X)
-    candidates = search.kneighbors(return_distance=False)
+    check_images(images, len(X))
+    _, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
+    return nearest_images(images, candidates, n_neighbors)
+
+
+def nearest_images(
+    images: NDArray[Any], candidates: IntArray, n_neighbors: int
+) -> sparse.csr_array:
+    """The graph of the nearest by tangent distance among candidates (n, m)."""
     squared = tangent_distances(images, candidates)
-    nearest = squared.argsort(axis=1, kind="stable")[:, :k]
+    nearest = squared.argsort(axis=1, kind="stable")[:, :n_neighbors]
     return weighted_graph(
         np.take_along_axis(squared, nearest, axis=1),
         np.take_along_axis(candidates, nearest, axis=1),
     )
 
 
+def check_images(images: NDArray[Any], n_samples: int) -> None:
+    """Refuse what are no images of so many samples."""
+    if not isinstance(images, np.ndarray) or images.dtype.kind not in "biuf":
+        raise TypeError(f"images must be an array of real numbers, not {_named(images)}.")
+    if images.ndim not in (3, 4) or 0 in images.shape:
+        raise ValueError(
+            f"images has the shape {images.shape}; (n, h, w) or (n, c, h, w) is needed."
+        )
+    if images.ndim == 4 and images.shape[1] not in (1, 3):
+        raise ValueError(
+            f"images has the shape {images.shape}; 1 or 3 channels must come first, (n, c, h, w)."
+        )
+    if len(images) != n_samples:
+        raise ValueError(f"images has {len(images)} images, but X has {n_samples} samples.")
+    if not np.isfinite([images.min(), images.max()]).all():
+        raise ValueError("images has values that are no numbers, or infinite.")
+
+
+def _named(value: object) -> str:
+    return f"one of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
+
+
 def tangent_distances(images: NDArray[Any], others: IntArray) -> Array:
     """Squared distances of other images to the plane of all small affine maps of each image.
+
+    They are in units of the range of all images.
 
     Parameters
     ----------
@@ -74,42 +105,46 @@ def tangent_distances(images: NDArray[Any], others: IntArray) -> Array:
     -------
     (n, m) array
     """
-    small = _shrunk(
-        np.asarray(images, dtype=np.float32).reshape(len(images), -1, *images.shape[-2:])
-    )
-    smooth = _gaussian(small).reshape(len(images), -1)
+    small = _shrunk(images)
+    smooth = _gaussian(small).reshape(len(small), -1)
     squared = np.empty(others.shape)
-    size = max(CHUNK // (others.shape[1] * smooth.shape[1]), 1)
-    for first in range(0, len(images), size):
+    size = max(CHUNK // max(others.shape[1] * smooth.shape[1], 1), 1)
+    for first in range(0, len(small), size):
         chunk = slice(first, first + size)
-        apart = smooth[others[chunk]] - smooth[chunk, None]
+        difference = smooth[others[chunk]] - smooth[chunk, None]
         tangents = _tangents(small[chunk])
-        along = (apart @ tangents.transpose(0, 2, 1)).astype(np.float64)
-        # What is a little more than the metric of the plane lets flat images have no plane.
+        along = (difference @ tangents.transpose(0, 2, 1)).astype(np.float64)
         metric = (tangents @ tangents.transpose(0, 2, 1)).astype(np.float64)
-        slack = 1e-6 * np.trace(metric, axis1=1, axis2=2) + np.finfo(float).tiny
-        metric += slack[:, None, None] * np.eye(metric.shape[1])
+        # A ridge, for a flat image spans no plane.
+        ridge = 1e-6 * np.trace(metric, axis1=1, axis2=2) + np.finfo(np.float32).tiny
+        metric += ridge[:, None, None] * np.eye(metric.shape[1])
         undone = along * np.linalg.solve(metric, along.transpose(0, 2, 1)).transpose(0, 2, 1)
-        whole = np.einsum("ijk,ijk->ij", apart, apart, dtype=np.float64)
+        whole = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
         squared[chunk] = np.maximum(whole - undone.sum(axis=2), 0)
     return squared
 
 
-def _shrunk(images: Array) -> Array:
-    """Means over square blocks, as small as keep the longest side within its limit."""
-    block = -(-max(images.shape[2:]) // LONGEST_SIDE)
-    if block == 1:
-        return images
-    n, channels, *sides = images.shape
-    filled = [(0, -side % block) for side in sides]
-    even = np.pad(images, ((0, 0), (0, 0), *filled), mode="edge")
-    height, width = (side // block for side in even.shape[2:])
-    return even.reshape(n, channels, height, block, width, block).mean(axis=(3, 5))
+def _shrunk(images: NDArray[Any]) -> Array:
+    """Images (n, c, h, w) of range 1, as means over square blocks if a side is too long."""
+    height, width = images.shape[-2:]
+    images = images.reshape(len(images), -1, height, width)
+    least, most = float(images.min()), float(images.max())
+    block = -(-max(height, width) // LONGEST_SIDE)
+    sides = -(-height // block), -(-width // block)
+    filled = [(0, block * count - side) for count, side in zip(sides, (height, width), strict=True)]
+    small = np.empty((*images.shape[:2], *sides), dtype=np.float32)
+    size = max(CHUNK // images[0].size, 1)
+    for first in range(0, len(images), size):
+        chunk = (images[first : first + size].astype(np.float64) - least) / ((most - least) or 1)
+        even = np.pad(chunk, ((0, 0), (0, 0), *filled), mode="edge")
+        blocks = even.reshape(*even.shape[:2], sides[0], block, sides[1], block)
+        small[first : first + size] = blocks.mean(axis=(3, 5))
+    return small
 
 
 def _gaussian(images: Array, down: int = 0, right: int = 0) -> Array:
     """Blurred images, or derivatives of them."""
-    blur = BLUR * min(1, min(images.shape[2:]) / SMALLEST_SIDE)
+    blur = [BLUR * min(1, side / SMALLEST_SIDE) for side in images.shape[2:]]
     return ndimage.gaussian_filter(images, blur, order=(down, right), mode="nearest", axes=(2, 3))
 
 
