@@ -1,5 +1,6 @@
 """Clusters from the tree of merges on a sparse graph of neighbours."""
 
+import math
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
@@ -22,6 +23,9 @@ from infomeans.graph.tree import centroids, first_clusters, merge_all, replay
 
 PARTS = 100
 """Branches of the tree for each cluster, at the level from which they may move."""
+
+CLEARLY_BETTER = 0.02
+"""Share of the most information there can be by which a graph without images has to be ahead."""
 
 
 def agglomerate(
@@ -56,8 +60,8 @@ def agglomerate(
     images : (n, h, w) or (n, c, h, w) array, optional
         What X was made from, if small affine maps leave these images what they are. Then there is
         a second graph, in which neighbours in X are as near as such maps can bring their images
-        (`tangent_graph`). Both graphs lead to clusters; those with the higher
-        `neighbor_information` are returned.
+        (`tangent_graph`), and its clusters are returned, unless those of the first have clearly
+        more `neighbor_information`.
 
     Returns
     -------
@@ -78,21 +82,14 @@ def agglomerate(
     if n_clusters == 1:
         return np.zeros(len(X), dtype=np.int64)
     n_neighbors = n_neighbors or usual_neighbors(len(X), n_clusters)
-    found = [
-        (graph, _clusters(X, graph, n_clusters, min_share))
-        for graph in _graphs(X, images, n_neighbors)
-    ]
-    return max(found, key=lambda pair: neighbor_information(*pair))[1]
-
-
-def _graphs(X: Array, images: NDArray[Any] | None, n_neighbors: int) -> Iterator[sparse.csr_array]:
-    """The graph of X and, where there are images, the one by their tangent distances."""
     if images is None:
-        yield neighbor_graph(X, n_neighbors)
-        return
+        return _clusters(X, neighbor_graph(X, n_neighbors), n_clusters, min_share)
     squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
-    yield weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
-    yield nearest_images(images, candidates, n_neighbors)
+    graph = weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
+    tangent = nearest_images(images, candidates, n_neighbors)
+    labels, moved = (_clusters(X, g, n_clusters, min_share) for g in (graph, tangent))
+    lead = neighbor_information(graph, labels) - neighbor_information(tangent, moved)
+    return labels if lead > CLEARLY_BETTER * math.log(n_clusters) else moved
 
 
 def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
