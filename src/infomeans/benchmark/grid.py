@@ -8,12 +8,9 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
-from multiprocessing import get_context, parent_process
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -22,6 +19,7 @@ import torch
 import infomeans
 from infomeans._typing import IntArray
 from infomeans.benchmark import tables
+from infomeans.benchmark.apart import call_apart
 from infomeans.benchmark.machine import measured_by, peak_mb
 from infomeans.data import Samples, benchmark
 from infomeans.data.arrays import channels_first
@@ -165,7 +163,9 @@ def plan(
         if name not in known:
             raise InputError(f"method {name!r} is unknown; choose from {', '.join(known)}.")
         if augment and name == "kmeans":
-            raise InputError("method 'kmeans' knows no images, so that --augment has no effect.")
+            raise InputError(
+                "method 'kmeans' has no use for --augment, and --augment no effect on it."
+            )
     return [
         make_job(dataset, method, seed, augment=augment)
         for dataset in datasets or _available(data_dir)
@@ -236,43 +236,31 @@ def run_grid(
     """
     jobs, done, failed = list(jobs), results.done(), []
     check_data((job.dataset for job in jobs if job.key not in done), data_dir)
+    if known := sum(job.key in done for job in jobs):
+        announce(
+            f"{known} of {len(jobs)} runs have a line in {results.path} already, and are not run "
+            f"again; another --out has none."
+        )
     for number in results.cut_short():
         announce(f"{results.path}: line {number} was cut short, and does not count.")
     for job in jobs:
         if job.key in results.done():
             continue
         announce(str(job))
-        # A process of its own, so that its peak of memory is its own.
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            run = pool.submit(_run_apart, job, data_dir, cache, torch.get_num_threads(), results)
         try:
-            row = run.result()
+            row = call_apart(run_job, job, data_dir, cache, torch.get_num_threads(), results)
         except Exception as error:  # whatever it is, the others can run
             announce(f"    failed: {error}")
             failed.append(job)
+        except KeyboardInterrupt:
+            announce("    interrupted; the same command goes on after the last complete epoch.")
+            raise
         else:
             announce(
                 f"    ACC {row['acc']:.4f}  NMI {row['nmi']:.4f}  in {row['seconds']:.0f} s, "
                 f"pretraining {row['pretrain_seconds']:.0f} s"
             )
     return failed
-
-
-def _run_apart(*arguments: Any) -> dict[str, Any]:
-    """`run_job` in a process that ends with the one that started it."""
-    Thread(target=end_with_parent, daemon=True).start()
-    return run_job(*arguments)
-
-
-def end_with_parent() -> None:
-    """Wait until the process that started this one is gone, and end this one as well.
-
-    Otherwise it would go on beside the one that takes up its work.
-    """
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def check_data(datasets: Iterable[str], data_dir: str | Path | None) -> None:
