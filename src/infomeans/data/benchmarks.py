@@ -18,6 +18,7 @@ from infomeans.errors import InputError
 Labelled = tuple[NDArray[Any], NDArray[Any]]
 
 _JULE = "https://github.com/jwyang/JULE.torch"
+_UCI = "https://archive.ics.uci.edu/dataset/81"
 _MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 
 
@@ -37,6 +38,8 @@ class Benchmark:
         The row of the file where it begins.
     parts : tuple of str
         The first words of the IDX files it consists of.
+    vectors : bool
+        Whether it holds vectors, not images.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Benchmark:
     origin: str
     first: int = 0
     parts: tuple[str, ...] = ()
+    vectors: bool = False
 
     @property
     def layouts(self) -> str:
@@ -64,7 +68,7 @@ BENCHMARKS = {
         Benchmark("frgc", "FRGC", "frgc", _JULE),
         Benchmark("ytf", "YTF", "ytf", _JULE),
         Benchmark("coil100", "COIL-100", "coil100", _JULE),
-        Benchmark("pendigits", "Pendigits", "pendigits", "https://archive.ics.uci.edu/dataset/81"),
+        Benchmark("pendigits", "Pendigits", "pendigits", _UCI, vectors=True),
         Benchmark("digits", "Digits", "", "scikit-learn, which has it in it"),
     )
 }
