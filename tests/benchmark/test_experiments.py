@@ -169,7 +169,8 @@ def test_figures_are_missed_before_anything_runs(data_dir, tmp_path, monkeypatch
         (["results", "--datasets", "usps,bogus"], "'bogus' is no benchmark"),
         (["adm"], "cmu-pie: none of its files is in"),
         (["adm", "--datasets", "usps,cmu-pie"], "cmu-pie: none of its files is in"),
-        (["results", "--augment", "--methods", "kmeans"], "--augment has no effect"),
+        (["results", "--augment", "--methods", "kmeans"], "'kmeans' has no use for --augment"),
+        (["results", "--augment", "--datasets", "pendigits"], "'pendigits' holds vectors"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_runs(arguments, says, data_dir, tmp_path):

@@ -23,7 +23,7 @@ from infomeans.benchmark.apart import call_apart
 from infomeans.benchmark.machine import measured_by, peak_mb
 from infomeans.data import Samples, benchmark
 from infomeans.data.arrays import channels_first
-from infomeans.data.benchmarks import check_benchmark
+from infomeans.data.benchmarks import BENCHMARKS, check_benchmark
 from infomeans.errors import InputError
 from infomeans.estimators import Autoencoder, load_model
 from infomeans.estimators.base import SampleEstimator
@@ -162,16 +162,22 @@ def plan(
     for name in chosen:
         if name not in known:
             raise InputError(f"method {name!r} is unknown; choose from {', '.join(known)}.")
-        if augment and name == "kmeans":
-            raise InputError(
-                "method 'kmeans' has no use for --augment, and --augment no effect on it."
-            )
+    if augment:
+        _check_augment(chosen, datasets or ())
     return [
         make_job(dataset, method, seed, augment=augment)
         for dataset in datasets or _available(data_dir)
         for seed in seeds
         for method in chosen
     ]
+
+
+def _check_augment(methods: Sequence[str], datasets: Sequence[str]) -> None:
+    if "kmeans" in methods:
+        raise InputError("method 'kmeans' has no use for --augment; leave one of them out.")
+    for name in datasets:
+        if name in BENCHMARKS and BENCHMARKS[name].vectors:
+            raise InputError(f"data set {name!r} holds vectors, but --augment needs images.")
 
 
 def make_job(dataset: str, method: str, seed: int, *, augment: bool = False) -> Job:
