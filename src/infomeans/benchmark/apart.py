@@ -18,17 +18,18 @@ def call_apart(function: Callable[..., Any], *arguments: Any) -> Any:
     """
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_call, args=(sender, function, arguments), daemon=True)
-    process.start()
-    sender.close()
+    process = context.Process(target=_call, args=(sender, function, arguments))
     try:
+        process.start()
+        sender.close()
         failed, value = receiver.recv()
     except EOFError:
         process.join()
         raise RuntimeError(f"its process ended with code {process.exitcode}.") from None
     finally:
-        process.kill()
-        process.join()
+        if process.pid is not None:
+            process.kill()
+            process.join()
     if failed:
         raise value
     return value
