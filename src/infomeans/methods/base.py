@@ -122,6 +122,9 @@ class Method(nn.Module, ABC):
     tolerance: ClassVar[float] = 1e-7
     """The alternation ends when the mean squared change of the targets falls below it."""
 
+    gains_information: bool = False
+    """Whether I(X;K) should not fall in the alternation, so that a fall means a failure."""
+
     prototypes: Tensor
     """(K, d): the centres of the clusters in the embedding."""
 

@@ -33,6 +33,7 @@ class MIDirectMethod(Logistic):
         self, n_clusters: int, n_features: int, *, prior: Sequence[float] | None = None
     ) -> None:
         super().__init__(n_clusters, n_features, prior=prior)
+        self.gains_information = prior is None
         self.register_buffer("marginal", torch.full((n_clusters,), 1 / n_clusters))
 
     def statistics(self, z: Tensor, q: Tensor) -> Statistics:

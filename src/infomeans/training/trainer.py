@@ -28,6 +28,8 @@ from infomeans.training.step import Augment, TrainingStep
 
 PHASES = ("pretrain", "warm-up", "alternate")
 EMBED_BATCH = 1024
+LOST = 0.01
+"""The share of log K by which I(X;K) may end below its highest."""
 
 
 class Trainer:
@@ -167,16 +169,26 @@ class Trainer:
         self._run(phase, train)
 
     def _alternate(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
-        """Alternate targets and training until the targets stop changing."""
+        """Alternate targets and training until the targets stop changing.
+
+        Training can lose a cluster. Where I(X;K) should not fall and has fallen in the end, the
+        training goes back to where it was highest.
+        """
         epochs = self.settings.epochs
-        loop = _Loop(self, self._step(method), epochs * self._steps(x))
-        phase = _Phase("alternate", epochs, loop, None, method, data, initial)
+        step = self._step(method)
+        loop = _Loop(self, step, epochs * self._steps(x))
+        best = _Best(epochs)
+        phase = _Phase("alternate", epochs, loop, best, method, data, initial)
         method.refresh(data)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, data.q if method.has_targets else None)
             data.z, before = self.embed(x), data.q
             self._observe(record, method, data)
+            if method.gains_information and record.mi is not None:
+                if record.mi > best.score:
+                    best.state = copy.deepcopy(step.state_dict())
+                best.stands(record.mi)
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(data) if record.empty and trains_on else 0
             method.refresh(data)
@@ -184,6 +196,13 @@ class Trainer:
             return record.delta_q < method.tolerance and not refilled
 
         self._run(phase, train)
+        if best.state is not None:
+            mi = self.history[-1].mi
+            assert mi is not None
+            if best.score - mi > LOST * math.log(method.n_clusters):
+                step.load_state_dict(best.state)
+                data.z = self.embed(x)
+                method.refresh(data)
 
     def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
         """Write down what the clean pass shows; returns the labels."""
