@@ -9,7 +9,7 @@ from torch import nn
 
 from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
 from infomeans.errors import InputError
-from infomeans.training import Callback, Checkpoint, resolve_settings
+from infomeans.training import Callback, Checkpoint, resolve_settings, trainer
 
 LENGTHS = {"pretrain_epochs": 3, "warmup_epochs": 3, "epochs": 3}
 
@@ -49,6 +49,21 @@ def test_a_broken_training_ends_as_an_unbroken_one(cls, share, stripes, tmp_path
     assert np.array_equal(model.initial_labels_, whole.initial_labels_)
     untimed = [[{**h, "seconds": 0} for h in m.history_] for m in (model, whole)]
     assert untimed[0] == untimed[1]
+
+
+@pytest.mark.parametrize("epoch", [1, 2])
+def test_a_broken_training_knows_where_it_was_best(epoch, stripes, tmp_path, monkeypatch):
+    images, _ = stripes
+    monkeypatch.setattr(trainer, "LOST", -1.0)  # it goes back whatever happens
+    settings = {**LENGTHS, "random_state": 0, "learning_rate": 0.03}
+    whole = MIADM(3, **settings).fit(images)
+    model = MIADM(3, **settings, checkpoint=tmp_path / "state")
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callbacks=[Killed("alternate", epoch)]).fit(images)
+    model.set_params(callbacks=None).fit(images)
+    assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
+    again = MIADM(3, **settings, checkpoint=tmp_path / "state").fit(images)
+    assert np.array_equal(again.predict_proba(images), whole.predict_proba(images))
 
 
 @pytest.mark.parametrize("network", ["auto", None])

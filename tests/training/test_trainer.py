@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
+from infomeans import functional as IF
 from infomeans.estimators import DeepClusterer
 from infomeans.methods import METHODS
 from infomeans.methods.base import Method
@@ -87,6 +88,43 @@ def test_a_cluster_that_empties_is_refilled_and_history_says_so(slug, blobs):
     assert empty[0] == 1
     assert empty[-1] == 0
     assert len(set(method(x).argmax(1).tolist())) == 4
+
+
+@pytest.mark.parametrize(
+    ("slug", "goes_back"), [("mi-adm", True), ("mi-d", True), ("depict", False)]
+)
+def test_a_training_that_has_lost_its_clusters_goes_back_to_the_best(slug, goes_back, blobs):
+    class Losing(METHODS[slug].load()):
+        """Knows less and less of its clusters after the second of five epochs of two steps."""
+
+        steps = 0
+
+        def after_step(self, statistics):
+            super().after_step(statistics)
+            self.steps += 1
+            if self.steps > 4:
+                with torch.no_grad():
+                    for parameter in self.parameters():
+                        parameter *= 0.5
+
+    x = samples(blobs)
+    trainer = Trainer(
+        make_fabric("cpu"), Identity(), settings(200, warmup_epochs=0, epochs=5), seed=0
+    )
+    method = Losing(4, x.shape[1])
+    trainer.cluster(x, method, lambda z: torch.tensor(blobs[1]))
+    information = [record.mi for record in trainer.history]
+    assert len(information) == 5
+    assert information[-1] < max(information) - 0.1
+    kept = max(information) if goes_back else information[-1]
+    assert IF.mutual_information(method(x)).item() == pytest.approx(kept, abs=1e-5)
+
+
+def test_a_prior_may_cost_information(blobs):
+    given = {"prior": [0.4, 0.3, 0.2, 0.1]}
+    for slug in ("mi-adm", "mi-d"):
+        assert METHODS[slug].load()(4, 6).gains_information
+        assert not METHODS[slug].load()(4, 6, **given).gains_information
 
 
 def test_epochs_are_seeded_one_by_one(blobs):
