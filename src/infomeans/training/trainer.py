@@ -7,21 +7,19 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import torch
 import torch.nn.functional as F
 from lightning_fabric import Fabric
 from torch import Tensor, nn
-from torch.optim import Adam, Optimizer
-from torch.optim.lr_scheduler import LRScheduler, OneCycleLR
 
 from infomeans.errors import InputError
 from infomeans.methods.base import Embedded, Method, Network
 from infomeans.training.callbacks import Callback
-from infomeans.training.checkpoint import Checkpoint, restore_optimizer
+from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.history import Record, measure
+from infomeans.training.phases import Best, Loop, Phase
 from infomeans.training.reproducible import seed_for
 from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
@@ -91,9 +89,9 @@ class Trainer:
         if not self.network.reconstructs or epochs == 0:
             return
         x, held_out = self._hold_out(x)
-        loop = _Loop(self, self._step(), epochs * self._steps(x))
-        best, module = _Best(self.settings.pretrain_patience), cast(nn.Module, self.network)
-        phase = _Phase("pretrain", epochs, loop, best)
+        loop = Loop(self, self._step(), epochs * self.steps(x))
+        best, module = Best(self.settings.pretrain_patience), cast(nn.Module, self.network)
+        phase = Phase("pretrain", epochs, loop, best)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x)
@@ -152,11 +150,11 @@ class Trainer:
 
     def _warm_up(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Train against the hard initial clusters until the agreement with them stops rising."""
-        loop = _Loop(self, self._step(method))
+        loop = Loop(self, self._step(method))
         if loop.optimizer is None:
             return
-        best = _Best(self.settings.warmup_patience)
-        phase = _Phase("warm-up", self.settings.warmup_epochs, loop, best, method, data, initial)
+        best = Best(self.settings.warmup_patience)
+        phase = Phase("warm-up", self.settings.warmup_epochs, loop, best, method, data, initial)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, data.q)
@@ -176,9 +174,9 @@ class Trainer:
         """
         epochs = self.settings.epochs
         step = self._step(method)
-        loop = _Loop(self, step, epochs * self._steps(x))
-        best = _Best(epochs)
-        phase = _Phase("alternate", epochs, loop, best, method, data, initial)
+        loop = Loop(self, step, epochs * self.steps(x))
+        best = Best(epochs)
+        phase = Phase("alternate", epochs, loop, best, method, data, initial)
         method.refresh(data)
 
         def train(record: Record) -> bool:
@@ -210,10 +208,11 @@ class Trainer:
         record.empty = int((method.sizes(data) == 0).sum())
         for name, value in measure(method, data).items():
             setattr(record, name, value)
-        self._check_finite(record.mi, "mutual information", record)
+        self.check_finite(record.mi, "mutual information", record)
         return labels.cpu()
 
-    def _check_finite(self, value: float | None, name: str, record: Record) -> None:
+    def check_finite(self, value: float | None, name: str, record: Record) -> None:
+        """Refuse to go on with what is no number."""
         if value is not None and not math.isfinite(value):
             remedy = (
                 f"Autoencoder(learning_rate=...) takes a lower one than "
@@ -226,7 +225,7 @@ class Trainer:
                 f"the {name} is {value}. {remedy}"
             )
 
-    def _run(self, phase: _Phase, train: Callable[[Record], bool]) -> None:
+    def _run(self, phase: Phase, train: Callable[[Record], bool]) -> None:
         """A phase: train epoch after epoch, until that says it is done or a callback does."""
         first = self._resume(phase)
         if first >= phase.epochs:
@@ -245,7 +244,7 @@ class Trainer:
             if over:
                 break
 
-    def _resume(self, phase: _Phase) -> int:
+    def _resume(self, phase: Phase) -> int:
         """The epoch that a phase begins with: its first, unless it was trained before."""
         if self._saved is None:
             return 0
@@ -255,7 +254,7 @@ class Trainer:
         phase.load_state_dict(saved)
         return int(saved["next"])
 
-    def _save(self, phase: _Phase, following: int) -> None:
+    def _save(self, phase: Phase, following: int) -> None:
         if self.checkpoint is not None:
             self.checkpoint.save(
                 {
@@ -271,7 +270,8 @@ class Trainer:
     def _step(self, method: Method | None = None) -> TrainingStep:
         return TrainingStep(self.network, method, self.augment)
 
-    def _steps(self, x: Tensor) -> int:
+    def steps(self, x: Tensor) -> int:
+        """Batches of an epoch."""
         return -(-len(x) // self.settings.batch_size)
 
     def _hold_out(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -288,113 +288,6 @@ class Trainer:
                 for part in x.split(EMBED_BATCH)
             ]
         return float(sum(parts)) / len(x)
-
-
-class _Loop:
-    """The optimiser of one phase, and its epochs."""
-
-    def __init__(self, trainer: Trainer, step: TrainingStep, total_steps: int = 0) -> None:
-        self.trainer = trainer
-        self.method = step.method
-        settings = trainer.settings
-        rate = settings.learning_rate if step.method else settings.pretrain_learning_rate
-        parameters = [p for p in step.parameters() if p.requires_grad]
-        self.optimizer: Optimizer | None = None
-        self.schedule: LRScheduler | None = None
-        if parameters:
-            fused = trainer.fabric.device.type in ("cpu", "cuda")
-            optimizer = Adam(parameters, rate, fused=fused)
-            if settings.schedule == "one-cycle" and total_steps > 1:
-                self.schedule = OneCycleLR(optimizer, rate, total_steps=total_steps)
-            self.step, self.optimizer = trainer.fabric.setup(step, optimizer)
-        else:
-            self.step = trainer.fabric.setup(step)
-
-    def epoch(self, record: Record, x: Tensor, q: Tensor | None = None) -> None:
-        """Train on every sample once, and write the mean terms of the loss into the record."""
-        self.step.train()
-        sums: dict[str, Tensor] = {}
-        batches = torch.randperm(len(x)).to(x.device).tensor_split(self.trainer._steps(x))
-        for index in batches:
-            terms, statistics = self.step(x[index], None if q is None else q[index])
-            self._descend(sum(terms.values()))
-            if self.method is not None:
-                self.method.after_step(statistics)
-            for name, term in terms.items():
-                sums[name] = sums.get(name, 0) + term.detach() * len(index)
-        means = {name: value.item() / len(x) for name, value in sums.items()}
-        record.loss = sum(means.values())
-        record.reconstruction = means.get("reconstruction")
-        record.clustering = means.get("clustering")
-        self.trainer._check_finite(record.loss, "loss", record)
-
-    def state_dict(self) -> dict[str, Any]:
-        return {
-            "optimizer": self.optimizer.state_dict() if self.optimizer else None,
-            "schedule": self.schedule.state_dict() if self.schedule else None,
-            "precision": self.trainer.fabric.strategy.precision.state_dict(),
-        }
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        if self.optimizer:
-            restore_optimizer(self.optimizer, state["optimizer"])
-        if self.schedule:
-            self.schedule.load_state_dict(state["schedule"])
-        self.trainer.fabric.strategy.precision.load_state_dict(state["precision"])
-
-    def _descend(self, loss: Tensor) -> None:
-        if self.optimizer is None:
-            return
-        self.optimizer.zero_grad()
-        self.trainer.fabric.backward(loss)
-        self.optimizer.step()
-        if self.schedule is not None:
-            self.schedule.step()
-
-
-@dataclass
-class _Phase:
-    """What a phase changes from epoch to epoch, beyond the network."""
-
-    name: str
-    epochs: int
-    loop: _Loop
-    best: _Best | None = None
-    method: Method | None = None
-    data: Embedded | None = None
-    initial: Tensor | None = None
-
-    def state_dict(self) -> dict[str, Any]:
-        return {
-            "loop": self.loop.state_dict(),
-            "best": vars(self.best) if self.best else None,
-            "method": self.method.state_dict() if self.method else None,
-            "q": self.data.q if self.data else None,
-            "initial": self.initial,
-        }
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.loop.load_state_dict(state["loop"])
-        if self.best:
-            vars(self.best).update(state["best"])
-        if self.method and self.data:
-            self.method.load_state_dict(state["method"])
-            self.data.q = state["q"].to(self.data.q)
-
-
-class _Best:
-    """Says when a score has stood still for too long, and keeps what belongs to the best."""
-
-    def __init__(self, patience: int) -> None:
-        self.patience = patience
-        self.score = float("-inf")
-        self.waited = 0
-        self.state: dict[str, Tensor] | None = None
-
-    def stands(self, score: float) -> bool:
-        self.waited = 0 if score > self.score else self.waited + 1
-        self.score = max(self.score, score)
-        return self.waited >= self.patience
 
 
 def embed(network: Network, x: Tensor, fabric: Fabric) -> Tensor:
