@@ -93,7 +93,8 @@ def test_the_tables_at_hand_are_those_of_the_lines_at_hand(tmp_path):
 
 
 @pytest.mark.skipif(not RESULTS.exists(), reason="a source distribution has no results in it")
-def test_every_line_at_hand_says_where_it_comes_from():
-    for row in grid.Results(RESULTS / "results.jsonl").rows():
+@pytest.mark.parametrize("name", ["results", "adm", "lambda"])
+def test_every_line_at_hand_says_where_it_comes_from(name):
+    for row in grid.Results(RESULTS / f"{name}.jsonl").rows():
         assert {"seed", "load1", "peak_mb", "seconds", "pretrain_seconds"} <= row.keys()
         assert re.fullmatch("[0-9a-f]{7,}", row["commit"]), json.dumps(row)[:200]
