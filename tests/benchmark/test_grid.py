@@ -12,7 +12,7 @@ from infomeans.benchmark import grid
 from infomeans.cli import app
 from infomeans.data import benchmark
 from infomeans.errors import InputError
-from infomeans.training import augmentation
+from infomeans.training import Record, augmentation
 from infomeans.training.checkpoint import Checkpoint
 
 KEYS = {
@@ -145,7 +145,7 @@ def test_an_augmented_graph_looks_at_images(method, data_dir, cache, monkeypatch
 
 
 def test_the_time_before_a_break_counts(row, data_dir, cache, monkeypatch):
-    history = [{"phase": "alternate", "mi": 1.0, "seconds": 1000.0}]
+    history = [Record("alternate", 0, mi=1.0, seconds=1000.0).as_dict()]
     found = grid._Found(np.zeros(120, dtype=int), start=np.zeros(120, dtype=int), history=history)
     monkeypatch.setattr(grid, "_clusters", lambda *_: found)
     assert grid.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)["seconds"] == 1000

@@ -70,6 +70,12 @@ def test_a_training_that_was_broken_off_is_said(find):
     assert content._unconverged(still) == []
 
 
+def test_a_training_that_went_back_is_said(find):
+    lost = [{"phase": "alternate", "epoch": 9, "delta_q": 0.02, "back_to": 6}]
+    (said,) = content.warnings(find(SURE, history=lost))
+    assert "from epoch 10 to 7" in said
+
+
 def test_three_quarters_in_one_of_two_clusters_are_no_collapse(find):
     assert content.warnings(find(np.eye(2)[(np.arange(100) < 24).astype(int)])) == []
 

@@ -407,9 +407,12 @@ class _Found:
         if self.start is None:
             return {}
         phases = Counter(record["phase"] for record in self.history)
+        last = self.history[-1]
+        went_back = 0 if last["back_to"] is None else last["epoch"] - last["back_to"]
         return {
             "start": scores(classes, self.start),
-            "mi": self.history[-1]["mi"],
+            "mi": self.history[-1 - went_back]["mi"],
+            "went_back": went_back,
             "epochs": dict(phases),
             "mi_path": [round(r["mi"], 5) for r in self.history if r["mi"] is not None],
         }

@@ -25,8 +25,8 @@ class Network(Protocol):
     def __call__(self, x: Tensor) -> Tensor:
         """The clean embedding (n, d)."""
 
-    def noisy(self, x: Tensor) -> Tensor:
-        """The embedding of a corrupted copy of the input (n, d)."""
+    def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
+        """The embedding of a corrupted copy of the input (n, d); it may do without dropout."""
 
     def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
         """The reconstruction loss R from the noisy embedding."""
@@ -43,20 +43,29 @@ class Batch:
         The targets of these samples; None for a method that has no targets.
     seen : (n, ...) tensor
         What the noisy pass sees: the samples, or augmented copies of them.
+    drop : bool
+        Whether the noisy pass drops activations.
     """
 
     def __init__(
-        self, network: Network, x: Tensor, q: Tensor | None = None, seen: Tensor | None = None
+        self,
+        network: Network,
+        x: Tensor,
+        q: Tensor | None = None,
+        seen: Tensor | None = None,
+        *,
+        drop: bool = True,
     ) -> None:
         self.network = network
         self.x = x
         self.q = q
         self.seen = x if seen is None else seen
+        self.drop = drop
 
     @cached_property
     def noisy(self) -> Tensor:
         """The noisy embedding, which the losses act on."""
-        return self.network.noisy(self.seen)
+        return self.network.noisy(self.seen, drop=self.drop)
 
     @cached_property
     def clean(self) -> Tensor:
@@ -77,13 +86,16 @@ class Embedded:
     ----------
     z : (n, d) tensor
     q : (n, K) tensor
+    neighbors : (n, n) sparse tensor on the CPU, optional
+        Shares of the samples that are nearly views of a sample; every row sums to one.
     """
 
     chunk: ClassVar[int] = 8192
 
-    def __init__(self, z: Tensor, q: Tensor) -> None:
+    def __init__(self, z: Tensor, q: Tensor, neighbors: Tensor | None = None) -> None:
         self.z = z
         self.q = q
+        self.neighbors = neighbors
 
     @torch.no_grad()
     def total(self, statistics: Callable[[Tensor, Tensor], Statistics]) -> Statistics:
@@ -98,6 +110,12 @@ class Embedded:
     def map(self, function: Callable[[Tensor], Tensor]) -> Tensor:
         """Apply a function of the embedding to every sample."""
         return torch.cat([function(z) for z in self.z.split(self.chunk)])
+
+    def share(self, part: float) -> None:
+        """Let that part of every target come from the targets of the sample's neighbours."""
+        if self.neighbors is not None:
+            theirs = torch.sparse.mm(self.neighbors, self.q.float().cpu()).to(self.q)
+            self.q = torch.lerp(self.q, theirs, part)
 
 
 class Method(nn.Module, ABC):

@@ -172,6 +172,11 @@ def warnings(found: Findings) -> list[str]:
 
 def _unconverged(history: Sequence[Mapping[str, Any]]) -> list[str]:
     last = history[-1] if history else {}
+    if last.get("back_to") is not None:
+        return [
+            f"Training lost what it knew of the clusters, and went back from epoch "
+            f"{last['epoch'] + 1} to {last['back_to'] + 1}. A lower learning rate may help."
+        ]
     if (last.get("delta_q") or 0) <= MOVING:
         return []
     return [

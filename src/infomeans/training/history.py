@@ -27,6 +27,8 @@ class Record:
         Mean squared change of the targets.
     empty : int
         Clusters that held no sample after the epoch.
+    back_to : int
+        Of the last epoch: the earlier one of its phase whose state training went back to.
     seconds : float
         The epoch's time, the pass over the clean data included.
     """
@@ -41,6 +43,7 @@ class Record:
     h_k_x: float | None = None
     delta_q: float | None = None
     empty: int | None = None
+    back_to: int | None = None
     seconds: float = 0.0
 
     def as_dict(self) -> dict[str, str | int | float | None]:

@@ -28,6 +28,10 @@ PHASES = ("pretrain", "warm-up", "alternate")
 EMBED_BATCH = 1024
 LOST = 0.01
 """The share of log K by which I(X;K) may end below its highest."""
+SHARED = 0.5
+"""The part of a target that comes from neighbours, where there are any."""
+
+Start = Callable[[Tensor], tuple[Tensor, Tensor | None]]
 
 
 class Trainer:
@@ -118,7 +122,7 @@ class Trainer:
             )
         return z
 
-    def cluster(self, x: Tensor, method: Method, start: Callable[[Tensor], Tensor]) -> Tensor:
+    def cluster(self, x: Tensor, method: Method, start: Start) -> Tensor:
         """Train network and method together, from hard initial clusters.
 
         Parameters
@@ -127,7 +131,8 @@ class Trainer:
             On the device.
         method : Method
         start : callable
-            Gives the initial clusters (n,) for the embedding (n, d) of the pretrained network.
+            Gives the initial clusters (n,) for the embedding (n, d) of the pretrained network, and
+            the shares (n, n) of neighbours, or None, as `Embedded` has them.
 
         Returns
         -------
@@ -136,12 +141,14 @@ class Trainer:
         """
         method.to(self.fabric.device)
         z = self.embed(x)
-        saved = self._saved["initial"] if self._saved else None
-        if saved is None:
+        if self._saved and self._saved["initial"] is not None:
+            initial, neighbors = self._saved["initial"], self._saved["neighbors"]
+        else:
             for callback in self.callbacks:
                 callback.on_phase("start", 0)
-        initial = start(z) if saved is None else saved
-        data = Embedded(z, F.one_hot(initial.to(z.device), method.n_clusters).to(x))
+            initial, neighbors = start(z)
+        one_hot = F.one_hot(initial.to(z.device), method.n_clusters).to(x)
+        data = Embedded(z, one_hot, neighbors)
         method.start(data)
         self._warm_up(x, method, data, initial)
         self._alternate(x, method, data, initial)
@@ -169,6 +176,9 @@ class Trainer:
     def _alternate(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Alternate targets and training until the targets stop changing.
 
+        A target comes from neighbours in part, if there are any: what training makes of a sample
+        alone, against all that are nearly views of it, is mostly wrong.
+
         Training can lose a cluster. Where I(X;K) should not fall and has fallen in the end, the
         training goes back to where it was highest.
         """
@@ -177,7 +187,7 @@ class Trainer:
         loop = Loop(self, step, epochs * self.steps(x))
         best = Best(epochs)
         phase = Phase("alternate", epochs, loop, best, method, data, initial)
-        method.refresh(data)
+        self._refresh(method, data)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, data.q if method.has_targets else None)
@@ -189,7 +199,7 @@ class Trainer:
                 best.stands(record.mi)
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(data) if record.empty and trains_on else 0
-            method.refresh(data)
+            self._refresh(method, data)
             record.delta_q = F.mse_loss(data.q, before).item()
             return record.delta_q < method.tolerance and not refilled
 
@@ -198,9 +208,16 @@ class Trainer:
             mi = self.history[-1].mi
             assert mi is not None
             if best.score - mi > LOST * math.log(method.n_clusters):
+                alternation = (record for record in self.history if record.phase == phase.name)
+                self.history[-1].back_to = max(alternation, key=lambda r: r.mi or 0.0).epoch
                 step.load_state_dict(best.state)
                 data.z = self.embed(x)
                 method.refresh(data)
+
+    def _refresh(self, method: Method, data: Embedded) -> None:
+        method.refresh(data)
+        if method.has_targets:
+            data.share(SHARED)
 
     def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
         """Write down what the clean pass shows; returns the labels."""
