@@ -23,3 +23,10 @@ def test_soft_kmeans_gets_softer_with_lambda(blobs):
 def test_given_labels_are_taken_as_they_are(blobs):
     X, classes = blobs
     np.testing.assert_array_equal(initial_clusters(X, 4, classes, seed=0).labels, classes)
+
+
+def test_a_start_on_a_graph_has_that_graph(blobs):
+    X, classes = blobs
+    assert initial_clusters(X, 4, "graph", seed=0).graph.shape == (200, 200)
+    for init in ("kmeans", classes):
+        assert initial_clusters(X, 4, init, seed=0).graph is None

@@ -11,14 +11,14 @@ from threadpoolctl import threadpool_limits
 
 from infomeans import functional as IF
 from infomeans._typing import Array, IntArray
-from infomeans.graph import agglomerate, graph_and_clusters
+from infomeans.graph.agglomeration import graph_and_clusters
 
 Init = Literal["graph", "kmeans", "soft_kmeans"] | ArrayLike
 NAMES = ("graph", "kmeans", "soft_kmeans")
 
 
 class Start(NamedTuple):
-    """Initial clusters (n,), and the graph (n, n) of images, if they come from one."""
+    """Initial clusters (n,), and the graph (n, n) that they come from, if it was one."""
 
     labels: IntArray
     graph: sparse.csr_array | None = None
@@ -68,8 +68,6 @@ def initial_clusters(
     if labels is not None:
         return Start(labels)
     if init == "graph":
-        if images is None:
-            return Start(agglomerate(z, n_clusters))
         graph, labels = graph_and_clusters(z, n_clusters, images=images)
         return Start(labels, graph)
     found = kmeans(z, n_clusters, seed=seed)

@@ -12,7 +12,7 @@ from infomeans.benchmark import grid
 from infomeans.cli import app
 from infomeans.data import benchmark
 from infomeans.errors import InputError
-from infomeans.training import Record, augmentation
+from infomeans.training import Record, augmentation, augmentation_settings
 from infomeans.training.checkpoint import Checkpoint
 
 KEYS = {
@@ -119,7 +119,7 @@ def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monk
     job = grid.make_job("usps", "mi-adm", 0, augment=True)
     line = grid.run_job(job, data_dir, cache, 1, results)
     assert line["augment"]
-    assert line["settings"]["augmentation"] == augmentation.LIMITS
+    assert line["settings"]["augmentation"] == augmentation_settings()
     assert line["pretrained_by"].keys() >= {"commit", "threads", "versions"}
     assert [path for path in cache.iterdir() if path.name.startswith("usps-0-augment-")]
     assert "### USPS, augmented" in grid.render(results, tmp_path)
@@ -149,6 +149,14 @@ def test_the_time_before_a_break_counts(row, data_dir, cache, monkeypatch):
     found = grid._Found(np.zeros(120, dtype=int), start=np.zeros(120, dtype=int), history=history)
     monkeypatch.setattr(grid, "_clusters", lambda *_: found)
     assert grid.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)["seconds"] == 1000
+
+
+def test_a_line_has_the_information_of_the_epoch_that_a_run_went_back_to():
+    history = [Record("alternate", epoch, mi=mi).as_dict() for epoch, mi in enumerate((1, 2, 0))]
+    history[-1]["back_to"] = 1
+    labels = np.zeros(3, dtype=int)
+    line = grid._Found(labels, start=labels, history=history).more(labels)
+    assert (line["mi"], line["went_back"]) == (2, 1)
 
 
 def test_other_settings_need_another_autoencoder(row, data_dir, cache, monkeypatch):

@@ -147,6 +147,12 @@ def test_a_notebook_shows_the_diagram_before_fit_and_cards_above_it_after(model)
     assert model._repr_mimebundle_()["text/plain"] == repr(model)
 
 
+def test_cards_tell_the_information_of_the_epoch_that_training_went_back_to(model, monkeypatch):
+    history = [{"epoch": 0, "mi": 0.75}, {"epoch": 1, "mi": 0.25, "back_to": 0}]
+    monkeypatch.setattr(model, "history_", history)
+    assert "I(X;K) = 0.750" in model._repr_html_()
+
+
 def test_text_is_shown_where_text_is_wanted(model):
     with config_context(display="text"):
         assert not hasattr(model, "_repr_html_")

@@ -67,13 +67,13 @@ def test_a_training_that_was_broken_off_is_said(find):
     moving = [{"phase": "alternate", "epoch": 0, "delta_q": 0.02}]
     still = [{"phase": "alternate", "epoch": 0, "delta_q": 1e-5}]
     assert "more epochs" in content.warnings(find(SURE, history=moving))[0]
-    assert content._unconverged(still) == []
+    assert content._about_training(still) == []
 
 
 def test_a_training_that_went_back_is_said(find):
     lost = [{"phase": "alternate", "epoch": 9, "delta_q": 0.02, "back_to": 6}]
     (said,) = content.warnings(find(SURE, history=lost))
-    assert "from epoch 10 to 7" in said
+    assert "from its epoch 10 to epoch 7" in said
 
 
 def test_three_quarters_in_one_of_two_clusters_are_no_collapse(find):

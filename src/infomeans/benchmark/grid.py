@@ -36,7 +36,13 @@ from infomeans.initial import kmeans
 from infomeans.jobs import versions
 from infomeans.methods import METHODS
 from infomeans.metrics import scores
-from infomeans.training import Settings, augmentation, resolve_settings
+from infomeans.training import (
+    Settings,
+    augmentation,
+    augmentation_settings,
+    kept,
+    resolve_settings,
+)
 
 GEOMETRIC, RATIO = "-geometric", 0.8
 """Every class keeps this share of what the one before it keeps."""
@@ -315,7 +321,7 @@ def run_job(
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
             "training": asdict(_settings(samples, augment=job.augment)) if encoder else None,
-            "augmentation": augmentation.LIMITS if job.augment and encoder else None,
+            "augmentation": augmentation_settings() if job.augment and encoder else None,
         },
         "versions": versions(),
     }
@@ -407,12 +413,11 @@ class _Found:
         if self.start is None:
             return {}
         phases = Counter(record["phase"] for record in self.history)
-        last = self.history[-1]
-        went_back = 0 if last["back_to"] is None else last["epoch"] - last["back_to"]
+        last = kept(self.history)
         return {
             "start": scores(classes, self.start),
-            "mi": self.history[-1 - went_back]["mi"],
-            "went_back": went_back,
+            "mi": last["mi"],
+            "went_back": self.history[-1]["epoch"] - last["epoch"],
             "epochs": dict(phases),
             "mi_path": [round(r["mi"], 5) for r in self.history if r["mi"] is not None],
         }
@@ -434,7 +439,8 @@ def _clusters(
     assert encoder is not None
     settings = _settings(samples, augment=job.augment)
     seen = digest(samples.X, *encoder.network_.state_dict().values())
-    fingerprint = _fingerprint(job, settings, job.params, seen, infomeans.__version__)
+    augmented = augmentation_settings() if job.augment else None
+    fingerprint = _fingerprint(job, settings, job.params, seen, augmented, infomeans.__version__)
     state = cache / f"{'-'.join(map(str, job.key))}-{fingerprint}.safetensors"
     model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,

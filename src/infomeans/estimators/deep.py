@@ -36,12 +36,12 @@ from infomeans.training import (
     Checkpoint,
     ProgressBars,
     Trainer,
+    augmentation_settings,
     isolated,
     make_fabric,
     random_affine,
     resolve_settings,
 )
-from infomeans.training.augmentation import LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -144,7 +144,7 @@ class DeepEstimator(SampleEstimator):
             **{k: digest(v) if isinstance(v, list) else v for k, v in params.items()},
             "random_state": None if self.random_state is None else seed,
             "settings": asdict(settings),
-            "augmentation": LIMITS if self.augment else None,
+            "augmentation": augmentation_settings() if self.augment else None,
         }
         if params["network"] == GIVEN:
             # What is made anew every time has other weights every time, but for a seed.
@@ -183,7 +183,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     augment : bool
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
         at random, and the graph measures distances that such changes cannot undo, if that makes
-        clearer clusters. It assumes that such changes leave an image what it is.
+        clearer clusters; in the alternation half of a target comes from the neighbours in that
+        graph. It assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str
@@ -288,8 +289,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         """Initial clusters and neighbours of samples, by their embedding before the clustering."""
         embedding, images = z.cpu().numpy(), samples if self.augment else None
         start = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
-        neighbors = None if start.graph is None else _shares(start.graph)
-        return torch.as_tensor(start.labels), neighbors
+        neighbors = start.graph if self.augment else None
+        return torch.as_tensor(start.labels), None if neighbors is None else _shares(neighbors)
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
         n_features = tensors["prototypes"].shape[1]
@@ -311,8 +312,13 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             )
 
 
-def _shares(graph: sparse.csr_array) -> Tensor:
-    """The ties of a directed graph, both ways, as a sparse tensor whose rows sum to one."""
+def _shares(graph: sparse.csr_array) -> Tensor | None:
+    """The ties of a directed graph, both ways, as a sparse tensor whose rows sum to one.
+
+    None if there are no ties.
+    """
+    if graph.nnz == 0:
+        return None
     ties = graph + graph.T
     shares = (sparse.diags_array(1 / ties.sum(axis=1)) @ ties).tocoo()
     places = torch.as_tensor(np.stack(shares.coords))

@@ -11,6 +11,7 @@ from infomeans.data.arrays import channels_first
 from infomeans.networks import Identity
 from infomeans.plots.cards import cards_html
 from infomeans.plots.thumbnails import Tones
+from infomeans.training import kept
 
 if TYPE_CHECKING:
     from typing import Any
@@ -80,13 +81,12 @@ def cards(model: SampleClusterer) -> str:
     """The clusters of the samples seen in fit, as HTML."""
     k = len(model.cluster_centers_)
     confidences = getattr(model, "confidences_", None)
-    last: dict[str, Any] = model.history_[-1] if model.history_ else {}
     images: NDArray[Any] | None = prototypes(model)
     return cards_html(
         type(model).__name__,
         np.bincount(model.labels_, minlength=k),
         None if confidences is None else cluster_means(model.labels_, confidences, k),
         images,
-        mi=last.get("mi"),
+        mi=kept(model.history_).get("mi"),
         tones=None if images is None else tones(model),
     )

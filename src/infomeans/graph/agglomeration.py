@@ -86,13 +86,18 @@ def graph_and_clusters(
     min_share: float = 0.2,
     images: NDArray[Any] | None = None,
 ) -> tuple[sparse.csr_array, IntArray]:
-    """What `agglomerate` gives, and before it the graph that it is made from."""
+    """The graph and, as `agglomerate` gives them, the labels that come from it.
+
+    One cluster needs no graph, and the graph is then empty.
+    """
     X = check_array(X, dtype=[np.float32, np.float64])
     _check_arguments(len(X), n_clusters, n_neighbors, min_share)
     if images is not None:
         check_images(images, len(X))
+    if n_clusters == 1:
+        return sparse.csr_array((len(X), len(X))), np.zeros(len(X), dtype=np.int64)
     n_neighbors = n_neighbors or usual_neighbors(len(X), n_clusters)
-    if images is None or n_clusters == 1:
+    if images is None:
         graph = neighbor_graph(X, n_neighbors)
         return graph, _clusters(X, graph, n_clusters, min_share)
     squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
@@ -120,8 +125,6 @@ def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
 
 
 def _clusters(X: Array, graph: sparse.csr_array, n_clusters: int, min_share: float) -> IntArray:
-    if n_clusters == 1:
-        return np.zeros(len(X), dtype=np.int64)
     start = first_clusters(graph, n_clusters)
     merges = merge_all(X, graph, start, n_clusters)
     state = _cut(start, merges, n_clusters, min_share)

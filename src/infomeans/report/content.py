@@ -167,15 +167,15 @@ def warnings(found: Findings) -> list[str]:
             f"The mean confidence is {found.confidences.mean():.2f}, and {unsure:.0%} of the "
             f"samples have less than 0.5: these clusters are not told apart well."
         )
-    return said + _unconverged(found.run.history)
+    return said + _about_training(found.run.history)
 
 
-def _unconverged(history: Sequence[Mapping[str, Any]]) -> list[str]:
+def _about_training(history: Sequence[Mapping[str, Any]]) -> list[str]:
     last = history[-1] if history else {}
     if last.get("back_to") is not None:
         return [
-            f"Training lost what it knew of the clusters, and went back from epoch "
-            f"{last['epoch'] + 1} to {last['back_to'] + 1}. A lower learning rate may help."
+            f"The alternation lost what it knew of the clusters, and went back from its epoch "
+            f"{last['epoch'] + 1} to epoch {last['back_to'] + 1}. A lower learning rate may help."
         ]
     if (last.get("delta_q") or 0) <= MOVING:
         return []

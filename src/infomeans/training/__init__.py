@@ -4,10 +4,10 @@ from infomeans.training.augmentation import random_affine
 from infomeans.training.callbacks import Callback, ProgressBars
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.devices import make_fabric
-from infomeans.training.history import Record
+from infomeans.training.history import Record, kept
 from infomeans.training.reproducible import isolated, seed_for
 from infomeans.training.settings import Settings, resolve_settings
-from infomeans.training.trainer import Trainer
+from infomeans.training.trainer import Trainer, augmentation_settings
 
 __all__ = [
     "Callback",
@@ -16,7 +16,9 @@ __all__ = [
     "Record",
     "Settings",
     "Trainer",
+    "augmentation_settings",
     "isolated",
+    "kept",
     "make_fabric",
     "random_affine",
     "resolve_settings",

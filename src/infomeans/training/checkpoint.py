@@ -54,7 +54,7 @@ class Checkpoint:
                 tree = json.loads(file.metadata()[HEADER])
                 names = file.keys()
                 content = _unpack(tree, {name: file.get_tensor(name) for name in names})
-        except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise InputError(f"checkpoint {self.path} cannot be read: {error}") from error
         self._check(content["identity"])
         state: dict[str, Any] = content["state"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -49,6 +51,21 @@ class Record:
     def as_dict(self) -> dict[str, str | int | float | None]:
         """The record as a plain dictionary."""
         return asdict(self)
+
+
+def kept(history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The epoch whose state a training ended with: the last, or the one that it went back to.
+
+    Parameters
+    ----------
+    history : sequence of mappings
+        Records as dictionaries; empty if nothing was trained, and so is then the result.
+    """
+    if not history:
+        return {}
+    last = history[-1]
+    back_to = last.get("back_to")
+    return last if back_to is None else history[back_to - last["epoch"] - 1]
 
 
 def measure(method: Method, data: Embedded) -> dict[str, float]:

@@ -127,6 +127,7 @@ class Best:
         self.score = float("-inf")
         self.waited = 0
         self.state: dict[str, Tensor] | None = None
+        self.epoch: int | None = None
 
     def stands(self, score: float) -> bool:
         """Take a score in; True if none has been better for too long."""

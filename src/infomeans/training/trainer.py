@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from infomeans.errors import InputError
 from infomeans.methods.base import Embedded, Method, Network
+from infomeans.training import augmentation
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.history import Record, measure
@@ -31,7 +32,12 @@ LOST = 0.01
 SHARED = 0.5
 """The part of a target that comes from neighbours, where there are any."""
 
-Start = Callable[[Tensor], tuple[Tensor, Tensor | None]]
+Starter = Callable[[Tensor], tuple[Tensor, Tensor | None]]
+
+
+def augmentation_settings() -> dict[str, float]:
+    """All that augmentation does to a training, in numbers."""
+    return {**augmentation.LIMITS, "shared": SHARED, "dropped": 0.0}
 
 
 class Trainer:
@@ -122,7 +128,7 @@ class Trainer:
             )
         return z
 
-    def cluster(self, x: Tensor, method: Method, start: Start) -> Tensor:
+    def cluster(self, x: Tensor, method: Method, start: Starter) -> Tensor:
         """Train network and method together, from hard initial clusters.
 
         Parameters
@@ -142,7 +148,7 @@ class Trainer:
         method.to(self.fabric.device)
         z = self.embed(x)
         if self._saved and self._saved["initial"] is not None:
-            initial, neighbors = self._saved["initial"], self._saved["neighbors"]
+            initial, neighbors = self._saved["initial"], self._saved.get("neighbors")
         else:
             for callback in self.callbacks:
                 callback.on_phase("start", 0)
@@ -195,7 +201,7 @@ class Trainer:
             self._observe(record, method, data)
             if method.gains_information and record.mi is not None:
                 if record.mi > best.score:
-                    best.state = copy.deepcopy(step.state_dict())
+                    best.state, best.epoch = copy.deepcopy(step.state_dict()), record.epoch
                 best.stands(record.mi)
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(data) if record.empty and trains_on else 0
@@ -208,11 +214,10 @@ class Trainer:
             mi = self.history[-1].mi
             assert mi is not None
             if best.score - mi > LOST * math.log(method.n_clusters):
-                alternation = (record for record in self.history if record.phase == phase.name)
-                self.history[-1].back_to = max(alternation, key=lambda r: r.mi or 0.0).epoch
+                self.history[-1].back_to = best.epoch
                 step.load_state_dict(best.state)
                 data.z = self.embed(x)
-                method.refresh(data)
+                self._refresh(method, data)
 
     def _refresh(self, method: Method, data: Embedded) -> None:
         method.refresh(data)
