@@ -221,8 +221,6 @@ class Trainer:
 
     def _refresh(self, method: Method, data: Embedded) -> None:
         method.refresh(data)
-        if method.has_targets:
-            data.share(SHARED)
 
     def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
         """Write down what the clean pass shows; returns the labels."""
