@@ -1,15 +1,13 @@
 import numpy as np
 import pytest
 import torch
-from scipy import sparse
 from sklearn.datasets import load_digits
 
 from infomeans import MIADM
-from infomeans.estimators.deep import _shares
 from infomeans.graph import agglomerate
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.networks import convolutional_autoencoder
-from infomeans.training import augmentation, random_affine, trainer
+from infomeans.training import augmentation, random_affine
 from infomeans.training.step import TrainingStep
 
 
@@ -75,23 +73,6 @@ def test_only_a_clustering_of_augmented_images_drops_nothing(augmented, method, 
     q = torch.full((len(images), 3), 1 / 3)
     losses = [sum(step(images, q if method else None)[0].values()).item() for _ in range(2)]
     assert (losses[0] == losses[1]) == (augmented and method)
-
-
-def test_an_augmented_fit_shares_targets(stripes, monkeypatch):
-    images, _ = stripes
-    settings = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
-    shared = MIADM(3, augment=True, **settings).fit(images)
-    monkeypatch.setattr(trainer, "SHARED", 0.0)
-    alone = MIADM(3, augment=True, **settings).fit(images)
-    assert np.array_equal(shared.initial_labels_, alone.initial_labels_)
-    assert not np.array_equal(shared.predict_proba(images), alone.predict_proba(images))
-
-
-def test_neighbours_share_by_their_ties_both_ways():
-    graph = sparse.csr_array([[0, 1.0, 0], [0.25, 0, 0.75], [0, 1.0, 0]])
-    shares = _shares(graph).to_dense()
-    expected = [[0, 1, 0], [1.25 / 3, 0, 1.75 / 3], [0, 1, 0]]
-    torch.testing.assert_close(shares, torch.tensor(expected))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

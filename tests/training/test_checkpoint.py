@@ -66,14 +66,13 @@ def test_a_broken_training_knows_where_it_was_best(epoch, stripes, tmp_path, mon
     assert np.array_equal(again.predict_proba(images), whole.predict_proba(images))
 
 
-@pytest.mark.parametrize(("phase", "epoch"), [("alternate", 0), ("alternate", 1)])
-def test_a_broken_training_knows_the_neighbours_of_its_start(phase, epoch, stripes, tmp_path):
+def test_a_broken_training_on_augmented_images_goes_on_as_well(stripes, tmp_path):
     images, _ = stripes
     settings = {**LENGTHS, "random_state": 0, "augment": True}
     whole = MIADM(3, **settings).fit(images)
     model = MIADM(3, **settings, checkpoint=tmp_path / "state")
     with pytest.raises(KeyboardInterrupt):
-        model.set_params(callbacks=[Killed(phase, epoch)]).fit(images)
+        model.set_params(callbacks=[Killed("alternate", 1)]).fit(images)
     model.set_params(callbacks=None).fit(images)
     assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
 
@@ -173,15 +172,13 @@ def test_a_damaged_file_is_named(tmp_path):
 
 def test_the_file_holds_numbers_and_json_alone(tmp_path):
     path = tmp_path / "state"
-    shares = torch.sparse_coo_tensor([[0, 2], [1, 0]], [0.5, 1.0], (3, 3), check_invariants=True)
-    Checkpoint(path, {"n": 1}).save({"a": torch.ones(3), "b": shares, 0: [1.5, None, "text"]})
+    Checkpoint(path, {"n": 1}).save({"a": torch.ones(3), 0: [1.5, None, "text"]})
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     header = json.loads(content[8 : 8 + length])
     json.loads(header["__metadata__"]["infomeans"])
     state = Checkpoint(path, {"n": 1}).load()
     assert torch.equal(state["a"], torch.ones(3))
-    assert torch.equal(state["b"].to_dense(), shares.to_dense())
     assert state[0] == [1.5, None, "text"]
 
 

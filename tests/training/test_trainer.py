@@ -83,7 +83,7 @@ def test_a_cluster_that_empties_is_refilled_and_history_says_so(slug, blobs):
         make_fabric("cpu"), Identity(), settings(200, warmup_epochs=0, epochs=6), seed=0
     )
     method = Emptying(4, x.shape[1])
-    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), None))
+    trainer.cluster(x, method, lambda z: torch.tensor(blobs[1]))
     empty = [record.empty for record in trainer.history]
     assert empty[0] == 1
     assert empty[-1] == 0
@@ -112,7 +112,7 @@ def test_a_training_that_has_lost_its_clusters_goes_back_to_the_best(slug, goes_
         make_fabric("cpu"), Identity(), settings(200, warmup_epochs=0, epochs=5), seed=0
     )
     method = Losing(4, x.shape[1])
-    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), None))
+    trainer.cluster(x, method, lambda z: torch.tensor(blobs[1]))
     information = [record.mi for record in trainer.history]
     assert len(information) == 5
     assert information[-1] < max(information) - 0.1
@@ -120,33 +120,6 @@ def test_a_training_that_has_lost_its_clusters_goes_back_to_the_best(slug, goes_
     best = information.index(max(information)) if goes_back else None
     assert [record.back_to for record in trainer.history] == [*[None] * 4, best]
     assert IF.mutual_information(method(x)).item() == pytest.approx(kept, abs=1e-5)
-
-
-@pytest.mark.parametrize("slug", ["mi-adm", "sr-kmeans", "dec"])
-def test_half_of_a_target_comes_from_the_neighbours(slug, blobs):
-    x, seen = samples(blobs), []
-    shares = torch.rand(200, 200).softmax(dim=1)
-
-    class Watching(METHODS[slug].load()):
-        tolerance = 0.0
-
-        def refresh(self, data):
-            super().refresh(data)
-            self.own = data.q
-
-        def loss(self, batch):
-            rows = (batch.x[:, None] == x).all(dim=2).int().argmax(dim=1)
-            seen.append((batch.q, self.own[rows], (shares @ self.own)[rows]))
-            return super().loss(batch)
-
-    twice = settings(200, warmup_epochs=0, epochs=2)
-    trainer = Trainer(make_fabric("cpu"), Identity(), twice, seed=0)
-    start = torch.tensor(blobs[1]), shares.to_sparse_coo()
-    trainer.cluster(x, Watching(4, 6), lambda z: start)
-    assert len(seen) == 4
-    for q, own, theirs in seen:
-        torch.testing.assert_close(q, (own + theirs) / 2)
-        torch.testing.assert_close(q.sum(dim=1), torch.ones(len(q)))
 
 
 def test_a_prior_may_cost_information(blobs):
@@ -183,7 +156,7 @@ def test_every_sample_is_seen_once_an_epoch(blobs):
     trainer = Trainer(
         make_fabric("cpu"), Identity(), settings(101, warmup_epochs=0, epochs=1), seed=0
     )
-    trainer.cluster(x, Watching(4, 6), lambda z: (torch.arange(101) % 4, None))
+    trainer.cluster(x, Watching(4, 6), lambda z: torch.arange(101) % 4)
     assert [len(part) for part in seen] == [51, 50]
     rows = np.unique(torch.cat(seen).numpy(), axis=0)
     np.testing.assert_array_equal(rows, np.unique(x.numpy(), axis=0))
@@ -192,7 +165,7 @@ def test_every_sample_is_seen_once_an_epoch(blobs):
 def test_alternation_ends_when_the_targets_stand_still(blobs):
     x = samples(blobs)
     trainer = Trainer(make_fabric("cpu"), Identity(), settings(200, epochs=500), seed=0)
-    trainer.cluster(x, MIADMMethod(4, 6), lambda z: (torch.tensor(blobs[1]), None))
+    trainer.cluster(x, MIADMMethod(4, 6), lambda z: torch.tensor(blobs[1]))
     alternation = [record for record in trainer.history if record.phase == "alternate"]
     assert len(alternation) < 500
     assert alternation[-1].delta_q < MIADMMethod.tolerance
@@ -258,7 +231,7 @@ def test_training_in_half_precision_works(blobs):
     )
     trainer.pretrain(x)
     method = MIADMMethod(4, 8)
-    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), None))
+    trainer.cluster(x, method, lambda z: torch.tensor(blobs[1]))
     assert trainer.embed(x).dtype == torch.float32
     assert torch.isfinite(method(trainer.embed(x))).all()
 
@@ -268,5 +241,5 @@ def test_the_warm_up_ends_at_the_wanted_agreement(agreement, expected, blobs):
     x = samples(blobs)
     options = settings(200, epochs=0, warmup_agreement=agreement)
     trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
-    trainer.cluster(x, MIADMMethod(4, 6), lambda z: (torch.tensor(blobs[1]), None))
+    trainer.cluster(x, MIADMMethod(4, 6), lambda z: torch.tensor(blobs[1]))
     assert len(trainer.history) in expected

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import torch
-from scipy import sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor, nn
@@ -183,8 +182,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     augment : bool
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
         at random, and the graph measures distances that such changes cannot undo, if that makes
-        clearer clusters; in the alternation half of a target comes from the neighbours in that
-        graph. It assumes that such changes leave an image what it is.
+        clearer clusters. It assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str
@@ -283,14 +281,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         shared = {*DeepClusterer.__dataclass_fields__}
         return {name: getattr(self, name) for name in self.get_params() if name not in shared}
 
-    def _start(
-        self, samples: NDArray[Any], z: Tensor, *, seed: int
-    ) -> tuple[Tensor, Tensor | None]:
-        """Initial clusters and neighbours of samples, by their embedding before the clustering."""
+    def _start(self, samples: NDArray[Any], z: Tensor, *, seed: int) -> Tensor:
+        """The initial clusters of samples, for their embedding by the pretrained network."""
         embedding, images = z.cpu().numpy(), samples if self.augment else None
-        start = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
-        neighbors = start.graph if self.augment else None
-        return torch.as_tensor(start.labels), None if neighbors is None else _shares(neighbors)
+        labels = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
+        return torch.as_tensor(labels)
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
         n_features = tensors["prototypes"].shape[1]
@@ -310,22 +305,6 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
                 f"{type(self).__name__} has no minimum; end the encoder with a tanh or sigmoid, or "
                 f"set bounded=True on the module if its embedding is bounded in another way."
             )
-
-
-def _shares(graph: sparse.csr_array) -> Tensor | None:
-    """The ties of a directed graph, both ways, as a sparse tensor whose rows sum to one.
-
-    None if there are no ties.
-    """
-    if graph.nnz == 0:
-        return None
-    ties = graph + graph.T
-    shares = (sparse.diags_array(1 / ties.sum(axis=1)) @ ties).tocoo()
-    places = torch.as_tensor(np.stack(shares.coords))
-    values = torch.as_tensor(shares.data, dtype=torch.float32)
-    # The invariants are named because torch warns where they are not.
-    tensor = torch.sparse_coo_tensor(places, values, shares.shape, check_invariants=True)
-    return tensor.coalesce()  # in the order in which a checkpoint keeps it, and sums add up
 
 
 def _check_prior(prior: Sequence[float], n_clusters: int) -> None:

@@ -86,16 +86,13 @@ class Embedded:
     ----------
     z : (n, d) tensor
     q : (n, K) tensor
-    neighbors : (n, n) sparse tensor on the CPU, optional
-        Shares of the samples that are nearly views of a sample; every row sums to one.
     """
 
     chunk: ClassVar[int] = 8192
 
-    def __init__(self, z: Tensor, q: Tensor, neighbors: Tensor | None = None) -> None:
+    def __init__(self, z: Tensor, q: Tensor) -> None:
         self.z = z
         self.q = q
-        self.neighbors = neighbors
 
     @torch.no_grad()
     def total(self, statistics: Callable[[Tensor, Tensor], Statistics]) -> Statistics:
@@ -110,12 +107,6 @@ class Embedded:
     def map(self, function: Callable[[Tensor], Tensor]) -> Tensor:
         """Apply a function of the embedding to every sample."""
         return torch.cat([function(z) for z in self.z.split(self.chunk)])
-
-    def share(self, part: float) -> None:
-        """Let that part of every target come from the targets of the sample's neighbours."""
-        if self.neighbors is not None:
-            theirs = torch.sparse.mm(self.neighbors, self.q.float().cpu()).to(self.q)
-            self.q = torch.lerp(self.q, theirs, part)
 
 
 class Method(nn.Module, ABC):

@@ -1,13 +1,13 @@
 """The training loop, its settings, its history and those who look on."""
 
-from infomeans.training.augmentation import random_affine
+from infomeans.training.augmentation import augmentation_settings, random_affine
 from infomeans.training.callbacks import Callback, ProgressBars
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.devices import make_fabric
 from infomeans.training.history import Record, kept
 from infomeans.training.reproducible import isolated, seed_for
 from infomeans.training.settings import Settings, resolve_settings
-from infomeans.training.trainer import Trainer, augmentation_settings
+from infomeans.training.trainer import Trainer
 
 __all__ = [
     "Callback",

@@ -21,7 +21,7 @@ from infomeans.errors import InputError
 from infomeans.files import write_atomic
 
 HEADER = "infomeans"
-_TENSOR, _SPARSE, _PAIRS = "__tensor__", "__sparse__", "__pairs__"
+_TENSOR, _PAIRS = "__tensor__", "__pairs__"
 
 
 class Checkpoint:
@@ -54,7 +54,7 @@ class Checkpoint:
                 tree = json.loads(file.metadata()[HEADER])
                 names = file.keys()
                 content = _unpack(tree, {name: file.get_tensor(name) for name in names})
-        except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        except (SafetensorError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"checkpoint {self.path} cannot be read: {error}") from error
         self._check(content["identity"])
         state: dict[str, Any] = content["state"]
@@ -72,10 +72,6 @@ class Checkpoint:
 
 def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:
     """JSON for a tree of containers, numbers and texts; its tensors go into the dictionary."""
-    if isinstance(value, Tensor) and value.is_sparse:
-        value = value.coalesce()
-        parts = value.indices().int(), value.values(), value.shape
-        return {_SPARSE: [_pack(part, tensors) for part in parts]}
     if isinstance(value, Tensor):
         name = str(len(tensors))
         tensors[name] = value.detach().cpu().contiguous().clone()
@@ -93,11 +89,6 @@ def _unpack(value: Any, tensors: Mapping[str, Tensor]) -> Any:
     if isinstance(value, dict):
         if _TENSOR in value:
             return tensors[value[_TENSOR]]
-        if _SPARSE in value:
-            places, values, shape = (_unpack(part, tensors) for part in value[_SPARSE])
-            return torch.sparse_coo_tensor(
-                places, values, shape, check_invariants=True, is_coalesced=True
-            )
         return {key: _unpack(item, tensors) for key, item in value[_PAIRS]}
     return value
 

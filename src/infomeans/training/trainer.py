@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from infomeans.errors import InputError
 from infomeans.methods.base import Embedded, Method, Network
-from infomeans.training import augmentation
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.history import Record, measure
@@ -29,15 +28,6 @@ PHASES = ("pretrain", "warm-up", "alternate")
 EMBED_BATCH = 1024
 LOST = 0.01
 """The share of log K by which I(X;K) may end below its highest."""
-SHARED = 0.5
-"""The part of a target that comes from neighbours, where there are any."""
-
-Starter = Callable[[Tensor], tuple[Tensor, Tensor | None]]
-
-
-def augmentation_settings() -> dict[str, float]:
-    """All that augmentation does to a training, in numbers."""
-    return {**augmentation.LIMITS, "shared": SHARED, "dropped": 0.0}
 
 
 class Trainer:
@@ -128,7 +118,7 @@ class Trainer:
             )
         return z
 
-    def cluster(self, x: Tensor, method: Method, start: Starter) -> Tensor:
+    def cluster(self, x: Tensor, method: Method, start: Callable[[Tensor], Tensor]) -> Tensor:
         """Train network and method together, from hard initial clusters.
 
         Parameters
@@ -137,8 +127,7 @@ class Trainer:
             On the device.
         method : Method
         start : callable
-            Gives the initial clusters (n,) for the embedding (n, d) of the pretrained network, and
-            the shares (n, n) of neighbours, or None, as `Embedded` has them.
+            Gives the initial clusters (n,) for the embedding (n, d) of the pretrained network.
 
         Returns
         -------
@@ -147,14 +136,12 @@ class Trainer:
         """
         method.to(self.fabric.device)
         z = self.embed(x)
-        if self._saved and self._saved["initial"] is not None:
-            initial, neighbors = self._saved["initial"], self._saved.get("neighbors")
-        else:
+        saved = self._saved["initial"] if self._saved else None
+        if saved is None:
             for callback in self.callbacks:
                 callback.on_phase("start", 0)
-            initial, neighbors = start(z)
-        one_hot = F.one_hot(initial.to(z.device), method.n_clusters).to(x)
-        data = Embedded(z, one_hot, neighbors)
+        initial = start(z) if saved is None else saved
+        data = Embedded(z, F.one_hot(initial.to(z.device), method.n_clusters).to(x))
         method.start(data)
         self._warm_up(x, method, data, initial)
         self._alternate(x, method, data, initial)
@@ -182,9 +169,6 @@ class Trainer:
     def _alternate(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Alternate targets and training until the targets stop changing.
 
-        A target comes from neighbours in part, if there are any: what training makes of a sample
-        alone, against all that are nearly views of it, is mostly wrong.
-
         Training can lose a cluster. Where I(X;K) should not fall and has fallen in the end, the
         training goes back to where it was highest.
         """
@@ -193,7 +177,7 @@ class Trainer:
         loop = Loop(self, step, epochs * self.steps(x))
         best = Best(epochs)
         phase = Phase("alternate", epochs, loop, best, method, data, initial)
-        self._refresh(method, data)
+        method.refresh(data)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, data.q if method.has_targets else None)
@@ -205,7 +189,7 @@ class Trainer:
                 best.stands(record.mi)
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(data) if record.empty and trains_on else 0
-            self._refresh(method, data)
+            method.refresh(data)
             record.delta_q = F.mse_loss(data.q, before).item()
             return record.delta_q < method.tolerance and not refilled
 
@@ -217,10 +201,7 @@ class Trainer:
                 self.history[-1].back_to = best.epoch
                 step.load_state_dict(best.state)
                 data.z = self.embed(x)
-                self._refresh(method, data)
-
-    def _refresh(self, method: Method, data: Embedded) -> None:
-        method.refresh(data)
+                method.refresh(data)
 
     def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
         """Write down what the clean pass shows; returns the labels."""
