@@ -5,10 +5,7 @@ from sklearn.datasets import load_digits
 
 from infomeans import MIADM
 from infomeans.graph import agglomerate
-from infomeans.methods.mi_adm import MIADMMethod
-from infomeans.networks import convolutional_autoencoder
 from infomeans.training import augmentation, random_affine
-from infomeans.training.step import TrainingStep
 
 
 @pytest.fixture
@@ -62,17 +59,6 @@ def test_an_augmented_fit_starts_from_images_as_near_as_changes_bring_them():
     )
     np.testing.assert_array_equal(model.initial_labels_, start)
     assert not np.array_equal(plain, start)
-
-
-@pytest.mark.parametrize(("augmented", "method"), [(True, True), (True, False), (False, True)])
-def test_only_a_clustering_of_augmented_images_drops_nothing(augmented, method, stripes):
-    images = torch.tensor(stripes[0][:, None], dtype=torch.float32)
-    network = convolutional_autoencoder((1, 9, 8), 4)
-    identity = (lambda x: x.clone()) if augmented else None
-    step = TrainingStep(network, MIADMMethod(3, 4) if method else None, identity)
-    q = torch.full((len(images), 3), 1 / 3)
-    losses = [sum(step(images, q if method else None)[0].values()).item() for _ in range(2)]
-    assert (losses[0] == losses[1]) == (augmented and method)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -36,13 +36,7 @@ from infomeans.initial import kmeans
 from infomeans.jobs import versions
 from infomeans.methods import METHODS
 from infomeans.metrics import scores
-from infomeans.training import (
-    Settings,
-    augmentation,
-    augmentation_settings,
-    kept,
-    resolve_settings,
-)
+from infomeans.training import Settings, augmentation, kept, resolve_settings
 
 GEOMETRIC, RATIO = "-geometric", 0.8
 """Every class keeps this share of what the one before it keeps."""
@@ -321,7 +315,7 @@ def run_job(
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
             "training": asdict(_settings(samples, augment=job.augment)) if encoder else None,
-            "augmentation": augmentation_settings() if job.augment and encoder else None,
+            "augmentation": augmentation.LIMITS if job.augment and encoder else None,
         },
         "versions": versions(),
     }
@@ -439,8 +433,7 @@ def _clusters(
     assert encoder is not None
     settings = _settings(samples, augment=job.augment)
     seen = digest(samples.X, *encoder.network_.state_dict().values())
-    augmented = augmentation_settings() if job.augment else None
-    fingerprint = _fingerprint(job, settings, job.params, seen, augmented, infomeans.__version__)
+    fingerprint = _fingerprint(job, settings, job.params, seen, infomeans.__version__)
     state = cache / f"{'-'.join(map(str, job.key))}-{fingerprint}.safetensors"
     model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,

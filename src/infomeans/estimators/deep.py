@@ -35,12 +35,12 @@ from infomeans.training import (
     Checkpoint,
     ProgressBars,
     Trainer,
-    augmentation_settings,
     isolated,
     make_fabric,
     random_affine,
     resolve_settings,
 )
+from infomeans.training.augmentation import LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -143,7 +143,7 @@ class DeepEstimator(SampleEstimator):
             **{k: digest(v) if isinstance(v, list) else v for k, v in params.items()},
             "random_state": None if self.random_state is None else seed,
             "settings": asdict(settings),
-            "augmentation": augmentation_settings() if self.augment else None,
+            "augmentation": LIMITS if self.augment else None,
         }
         if params["network"] == GIVEN:
             # What is made anew every time has other weights every time, but for a seed.

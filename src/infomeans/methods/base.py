@@ -25,8 +25,8 @@ class Network(Protocol):
     def __call__(self, x: Tensor) -> Tensor:
         """The clean embedding (n, d)."""
 
-    def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
-        """The embedding of a corrupted copy of the input (n, d); it may do without dropout."""
+    def noisy(self, x: Tensor) -> Tensor:
+        """The embedding of a corrupted copy of the input (n, d)."""
 
     def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
         """The reconstruction loss R from the noisy embedding."""
@@ -43,29 +43,20 @@ class Batch:
         The targets of these samples; None for a method that has no targets.
     seen : (n, ...) tensor
         What the noisy pass sees: the samples, or augmented copies of them.
-    drop : bool
-        Whether the noisy pass drops activations.
     """
 
     def __init__(
-        self,
-        network: Network,
-        x: Tensor,
-        q: Tensor | None = None,
-        seen: Tensor | None = None,
-        *,
-        drop: bool = True,
+        self, network: Network, x: Tensor, q: Tensor | None = None, seen: Tensor | None = None
     ) -> None:
         self.network = network
         self.x = x
         self.q = q
         self.seen = x if seen is None else seen
-        self.drop = drop
 
     @cached_property
     def noisy(self) -> Tensor:
         """The noisy embedding, which the losses act on."""
-        return self.network.noisy(self.seen, drop=self.drop)
+        return self.network.noisy(self.seen)
 
     @cached_property
     def clean(self) -> Tensor:

@@ -10,11 +10,6 @@ LIMITS = {"degrees": 10.0, "scale": 0.1, "shear": 0.1, "shift": 0.06}
 """How far an image may be turned and scaled, sheared, and shifted in units of its size."""
 
 
-def augmentation_settings() -> dict[str, float]:
-    """All that augmentation changes in a training, in numbers."""
-    return {**LIMITS, "dropped": 0.0}
-
-
 def random_affine(x: Tensor) -> Tensor:
     """Turn, scale, shear and shift every image by its own small random amounts.
 

@@ -19,9 +19,7 @@ class TrainingStep(nn.Module):
     method : Method or None
         None trains the reconstruction alone.
     augment : callable, optional
-        Changes the samples that the noisy pass sees. With a method it then drops nothing: dropped
-        pixels look like no sample, and the posteriors of samples as they are, which nothing trains
-        but their likeness to what is seen, could part from those of the noisy pass.
+        Changes the samples that the noisy pass sees.
     """
 
     def __init__(
@@ -34,9 +32,7 @@ class TrainingStep(nn.Module):
 
     def forward(self, x: Tensor, q: Tensor | None) -> tuple[Statistics, Statistics]:
         """The named terms of the loss, and what the method counts in the batch."""
-        seen = self.augment(x) if self.augment else None
-        drop = self.method is None or self.augment is None
-        batch = Batch(self.network, x, q, seen, drop=drop)
+        batch = Batch(self.network, x, q, self.augment(x) if self.augment else None)
         if self.method is None:
             return {"reconstruction": batch.reconstruction}, {}
         terms = self.method.loss(batch)
