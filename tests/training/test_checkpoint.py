@@ -35,6 +35,12 @@ class Seen(Callback):
         self.epochs.append((record.phase, record.epoch))
 
 
+def break_off_and_go_on(model, X, phase, epoch):
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callbacks=[Killed(phase, epoch)]).fit(X)
+    model.set_params(callbacks=None).fit(X)
+
+
 @pytest.mark.parametrize("cls", [MIADM, SRKMeans, DEPICT, MID, DEC, DCN])
 @pytest.mark.parametrize("share", [0.2, 0.5, 0.7, 1.0])
 def test_a_broken_training_ends_as_an_unbroken_one(cls, share, stripes, tmp_path):
@@ -42,9 +48,7 @@ def test_a_broken_training_ends_as_an_unbroken_one(cls, share, stripes, tmp_path
     whole = cls(3, random_state=0, **LENGTHS).fit(images)
     last = whole.history_[round(share * (len(whole.history_) - 1))]
     model = cls(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state")
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(callbacks=[Killed(last["phase"], last["epoch"])]).fit(images)
-    model.set_params(callbacks=None).fit(images)
+    break_off_and_go_on(model, images, last["phase"], last["epoch"])
     assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
     assert np.array_equal(model.initial_labels_, whole.initial_labels_)
     untimed = [[{**h, "seconds": 0} for h in m.history_] for m in (model, whole)]
@@ -58,9 +62,7 @@ def test_a_broken_training_knows_where_it_was_best(epoch, stripes, tmp_path, mon
     settings = {**LENGTHS, "random_state": 0, "learning_rate": 0.03}
     whole = MIADM(3, **settings).fit(images)
     model = MIADM(3, **settings, checkpoint=tmp_path / "state")
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(callbacks=[Killed("alternate", epoch)]).fit(images)
-    model.set_params(callbacks=None).fit(images)
+    break_off_and_go_on(model, images, "alternate", epoch)
     assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
     again = MIADM(3, **settings, checkpoint=tmp_path / "state").fit(images)
     assert np.array_equal(again.predict_proba(images), whole.predict_proba(images))
@@ -71,9 +73,7 @@ def test_a_broken_training_on_augmented_images_goes_on_as_well(stripes, tmp_path
     settings = {**LENGTHS, "random_state": 0, "augment": True}
     whole = MIADM(3, **settings).fit(images)
     model = MIADM(3, **settings, checkpoint=tmp_path / "state")
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(callbacks=[Killed("alternate", 1)]).fit(images)
-    model.set_params(callbacks=None).fit(images)
+    break_off_and_go_on(model, images, "alternate", 1)
     assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
 
 
@@ -84,9 +84,7 @@ def test_vectors_go_on_as_well(network, blobs, tmp_path):
     whole = MIADM(4, **settings).fit(X)
     last = whole.history_[len(whole.history_) // 2]
     model = MIADM(4, **settings, checkpoint=tmp_path / "state")
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(callbacks=[Killed(last["phase"], last["epoch"])]).fit(X)
-    model.set_params(callbacks=None).fit(X)
+    break_off_and_go_on(model, X, last["phase"], last["epoch"])
     assert np.array_equal(model.predict_proba(X), whole.predict_proba(X))
 
 
@@ -112,9 +110,7 @@ def test_the_best_state_of_pretraining_survives(stripes, tmp_path):
     settings = {"preset": "paper", "epochs": 4, "random_state": 0}
     whole = Autoencoder(4, **settings).fit(images)
     model = Autoencoder(4, **settings, checkpoint=tmp_path / "state")
-    with pytest.raises(KeyboardInterrupt):
-        model.set_params(callbacks=[Killed("pretrain", 3)]).fit(images)
-    model.set_params(callbacks=None).fit(images)
+    break_off_and_go_on(model, images, "pretrain", 3)
     assert np.array_equal(model.transform(images), whole.transform(images))
 
 
