@@ -21,7 +21,7 @@ Every contestant runs in a process of its own, one after the other:
 - graph: infomeans from its own start, all else as before.
 - defaults: infomeans as it comes, with its convolutional network, its warm-up and its numbers of
   epochs. The two before have no warm-up, as ClustPy has none.
-- bf16: as kmeans, with precision="bf16-mixed"; for processors that multiply such numbers, and only
+- bf16: as graph, with precision="bf16-mixed"; for processors that multiply such numbers, and only
   if asked for.
 
 All but defaults get the same vectors (every pixel with mean 0 and variance 1), dense auto-encoders
@@ -36,6 +36,11 @@ infomeans includes its pass over the clean data, the new targets and that look. 
 through `tqdm.trange`, around which it runs its epochs; its bars are left out. The last clusters
 are those that `fit` returns, which for ClustPy come from another K-means. No contestant sees a
 class: they write their clusters down, and these are scored afterwards. Needs Linux.
+
+How fast could an epoch be at all? Beside the contestants stands what the matrix products of an
+epoch of training take alone, in single precision, batch by batch: those of the encoder, and for DCN
+and pretraining of the decoder, forwards and backwards. No program that trains this network with
+such batches, and multiplies its matrices as torch does, can do with less.
 """
 
 # Nothing of infomeans up here, nor what imports it: ClustPy's interpreter runs this file too.
@@ -117,6 +122,7 @@ def main() -> None:
             for method in options.methods
             for name in options.contestants
         ]
+        floor = products(Path(folder), options.batch_size)
     against = [
         compare(ours, theirs)
         for theirs in rows
@@ -125,8 +131,15 @@ def main() -> None:
         if theirs["method"] == ours["method"]
     ]
     show(against)
+    show_products(floor, rows)
     settings = {name: getattr(options, name) for name in (*SETTINGS, "samples")}
-    line = {**settings, "contestants": rows, "against_clustpy": against, "machine": where}
+    line = {
+        **settings,
+        "contestants": rows,
+        "against_clustpy": against,
+        "matrix_products": floor,
+        "machine": where,
+    }
     Results(options.out).append(line)
 
 
@@ -258,6 +271,48 @@ def show(against: list[dict[str, Any]]) -> None:
         print(f"{row['method'] + ' ' + row['contestant']:<16}" + "".join(cells))
 
 
+def products(folder: Path, batch_size: int, repeats: int = 5) -> dict[str, float]:
+    """Seconds that the matrix products of an epoch take alone, the least of a few times."""
+    import torch
+
+    with np.load(folder / "samples.npz") as arrays:
+        n, inputs = arrays["vectors"].shape
+    encoder = list(pairwise((inputs, *HIDDEN, FEATURES)))
+    decoder = [(narrow, wide) for wide, narrow in reversed(encoder)]
+    sizes = [batch_size] * (n // batch_size) + [n % batch_size] * (n % batch_size > 0)
+
+    def seconds(layers: list[tuple[int, int]]) -> float:
+        made = [
+            (torch.randn(batch_size, a), torch.randn(b, a), torch.randn(batch_size, b))
+            for a, b in layers
+        ]
+        began = time.perf_counter()
+        for size in sizes:
+            for depth, (x, weight, gradient) in enumerate(made):
+                x[:size] @ weight.T
+                gradient[:size].T @ x[:size]
+                if depth:  # nobody asks for the gradient of the input
+                    gradient[:size] @ weight
+        return time.perf_counter() - began
+
+    phases = {"pretrain": encoder + decoder, "dec": encoder, "dcn": encoder + decoder}
+    return {
+        phase: round(min(seconds(layers) for _ in range(repeats)), 4)
+        for phase, layers in phases.items()
+    }
+
+
+def show_products(floor: dict[str, float], rows: list[dict[str, Any]]) -> None:
+    """How many times as long as its matrix products an epoch takes."""
+    print(f"\n{'epoch / products':<16}{'pretraining':>12}{'epoch':>12}")
+    for row in rows:
+        if row["contestant"] != "defaults":  # another network
+            times = (row[phase]["median"] for phase in ("pretrain", "cluster"))
+            least = (floor["pretrain"], floor[row["method"]])
+            cells = (f"{t / p:12.2f}" for t, p in zip(times, least, strict=True))
+            print(f"{row['method'] + ' ' + row['contestant']:<16}" + "".join(cells))
+
+
 # The process of a contestant.
 
 
@@ -322,7 +377,7 @@ def prepare_infomeans(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
         settings: dict[str, Any] = {}
         if job["contestant"] != "defaults":
             settings = {name: job[name] for name in ("pretrain_epochs", "epochs", "batch_size")}
-            settings["init"] = "graph" if job["contestant"] == "graph" else "kmeans"
+            settings["init"] = "kmeans" if job["contestant"] == "kmeans" else "graph"
             if job["contestant"] == "bf16":
                 settings["precision"] = "bf16-mixed"
             settings["warmup_epochs"] = 0
