@@ -8,7 +8,7 @@ from infomeans.initial import initial_clusters, soft_kmeans
 @pytest.mark.parametrize("init", ["graph", "kmeans", "soft_kmeans"])
 def test_every_start_finds_blobs_and_is_a_function_of_the_seed(init, blobs):
     X, classes = blobs
-    first, second = (initial_clusters(X, 4, init, seed=0) for _ in range(2))
+    first, second = (initial_clusters(X, 4, init, seed=0).labels for _ in range(2))
     assert adjusted_rand_score(classes, first) == 1
     np.testing.assert_array_equal(first, second)
     assert first.dtype == np.int64
@@ -22,4 +22,12 @@ def test_soft_kmeans_gets_softer_with_lambda(blobs):
 
 def test_given_labels_are_taken_as_they_are(blobs):
     X, classes = blobs
-    np.testing.assert_array_equal(initial_clusters(X, 4, classes, seed=0), classes)
+    np.testing.assert_array_equal(initial_clusters(X, 4, classes, seed=0).labels, classes)
+
+
+def test_only_a_start_from_a_graph_has_one(blobs):
+    X, classes = blobs
+    starts = {init: initial_clusters(X, 4, init, seed=0) for init in ("graph", "kmeans")}
+    assert starts["graph"].graph.shape == (200, 200)
+    assert starts["kmeans"].graph is None
+    assert initial_clusters(X, 4, classes, seed=0).graph is None

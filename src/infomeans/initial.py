@@ -1,19 +1,27 @@
 """The initial clusters, from the embedding of a pretrained network."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from infomeans import functional as IF
 from infomeans._typing import Array, IntArray
-from infomeans.graph import agglomerate
+from infomeans.graph import graph_and_clusters
 
 Init = Literal["graph", "kmeans", "soft_kmeans"] | ArrayLike
 NAMES = ("graph", "kmeans", "soft_kmeans")
+
+
+class Start(NamedTuple):
+    """Initial clusters (n,), and the graph (n, n) that they come from, if it was one."""
+
+    labels: IntArray
+    graph: sparse.csr_array | None = None
 
 
 def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
@@ -41,7 +49,7 @@ def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
 
 def initial_clusters(
     z: Array, n_clusters: int, init: Init, *, seed: int, images: NDArray[Any] | None = None
-) -> IntArray:
+) -> Start:
     """Hard clusters of an embedding (n, d).
 
     Parameters
@@ -58,13 +66,14 @@ def initial_clusters(
     """
     labels = check_init(init, len(z), n_clusters)
     if labels is not None:
-        return labels
+        return Start(labels)
     if init == "graph":
-        return agglomerate(z, n_clusters, images=images)
+        graph, labels = graph_and_clusters(z, n_clusters, images=images)
+        return Start(labels, graph)
     found = kmeans(z, n_clusters, seed=seed)
     if init == "kmeans":
-        return found.labels_.astype(np.int64)
-    return soft_kmeans(z, found.cluster_centers_).argmax(axis=1)
+        return Start(found.labels_.astype(np.int64))
+    return Start(soft_kmeans(z, found.cluster_centers_).argmax(axis=1))
 
 
 def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = 20) -> KMeans:

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from tests.strategies import rows
+from tests.strategies import pairs_of_rows, rows
 
 from infomeans import functional as IF
 
@@ -40,6 +40,26 @@ def test_exact_mi_adm_targets_are_a_fixed_point(p):
 def test_exact_depict_targets_are_a_fixed_point(p, gamma):
     q = IF.exact_targets(p.log(), 1, gamma)
     torch.testing.assert_close(q, normalised(p / q.mean(0) ** gamma), atol=1e-10, rtol=0)
+
+
+def voting_objective(q, alone, votes, say):
+    return IF.kl_divergence(q, alone) + say * IF.cross_entropy(q, votes.log())
+
+
+@given(pairs_of_rows(), st.floats(0.0, 3.0))
+def test_voted_targets_weigh_what_a_sample_says_against_its_neighbours(both, say):
+    alone, votes = both
+    q = IF.voted_targets(alone, votes, say=say, doubt=0.0)
+    least = voting_objective(q, alone, votes, say)
+    torch.testing.assert_close(q.sum(dim=1), torch.ones(len(q), dtype=q.dtype))
+    for other in (alone, votes, normalised(alone + votes), normalised(q + 0.01)):
+        assert voting_objective(other, alone, votes, say) >= least - 1e-12
+
+
+def test_a_sure_sample_keeps_its_cluster_and_one_in_doubt_goes_with_its_neighbours():
+    alone = torch.tensor([[0.9999, 0.0001, 0.0], [0.5, 0.4, 0.1]])
+    against = torch.tensor([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    assert IF.voted_targets(alone, against, say=0.5, doubt=0.01).argmax(dim=1).tolist() == [0, 1]
 
 
 def numerical_minimum(objective, p):

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from infomeans import functional as IF
 from infomeans.methods import METHODS
-from infomeans.methods.base import Batch, Embedded, Method
+from infomeans.methods.base import Batch, Embedded, Method, Neighbors
 from infomeans.networks import Identity
 
 SLUGS = list(METHODS)
@@ -289,3 +289,23 @@ def test_a_start_does_not_mind_where_the_embedding_lies(slug):
     data.z = data.z + 1000
     method = started(slug, data)
     assert (method(data.z).argmax(1) == data.q.argmax(1)).float().mean() > 0.95
+
+
+@pytest.mark.parametrize("chunk", [7, 8192])
+def test_neighbours_vote_with_their_mean_posteriors(chunk, monkeypatch):
+    monkeypatch.setattr(Embedded, "chunk", chunk)
+    data, generator = embedded(), torch.Generator().manual_seed(0)
+    q, p = (torch.rand(300, K, generator=generator).softmax(dim=1) for _ in range(2))
+    ids = torch.randint(300, (300, 6), generator=generator)
+    weights = torch.rand(300, 6, generator=generator).softmax(dim=1)
+    data.q, data.neighbors = q, Neighbors(ids, weights)
+    data.vote(p, say=0.5, doubt=0.01)
+    graph = torch.zeros(300, 300).scatter_add_(1, ids, weights)
+    torch.testing.assert_close(data.q, IF.voted_targets(q, graph @ p, say=0.5, doubt=0.01))
+
+
+def test_without_neighbours_nobody_votes():
+    data = embedded()
+    before = data.q
+    data.vote(torch.full_like(before, 1 / K), say=0.5, doubt=0.01)
+    assert data.q is before

@@ -5,7 +5,10 @@ from sklearn.datasets import load_digits
 
 from infomeans import MIADM
 from infomeans.graph import agglomerate
+from infomeans.methods.mi_adm import MIADMMethod
+from infomeans.networks import build_network
 from infomeans.training import augmentation, random_affine
+from infomeans.training.step import TrainingStep
 
 
 @pytest.fixture
@@ -48,6 +51,20 @@ def test_a_fit_sees_augmented_images_and_the_seed_decides(stripes):
     plain = MIADM(3, **settings).fit(images)
     assert np.array_equal(one.predict_proba(images), two.predict_proba(images))
     assert not np.array_equal(one.predict_proba(images), plain.predict_proba(images))
+
+
+@pytest.mark.parametrize(
+    ("augment", "clusters", "noise"),
+    [(None, True, True), (torch.clone, True, False), (torch.clone, False, True)],
+)
+def test_augmentation_is_all_the_noise_of_the_clustering(augment, clusters, noise, stripes):
+    x = torch.tensor(stripes[0], dtype=torch.float32)[:, None]
+    network = build_network("auto", x.shape[1:], 3, n_features=4)
+    method = MIADMMethod(3, 4) if clusters else None
+    step = TrainingStep(network, method, augment).train()
+    q = torch.full((len(x), 3), 1 / 3)
+    one, two = (step(x, q)[0]["reconstruction"] for _ in range(2))
+    assert (one != two) == noise
 
 
 def test_an_augmented_fit_starts_from_images_as_near_as_changes_bring_them():

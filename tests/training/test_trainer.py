@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from infomeans import functional as IF
 from infomeans.estimators import DeepClusterer
 from infomeans.methods import METHODS
-from infomeans.methods.base import Method
+from infomeans.methods.base import Method, Neighbors
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.networks import Identity, dense_autoencoder
 from infomeans.training import Trainer, make_fabric, resolve_settings, seed_for
@@ -83,7 +83,7 @@ def test_a_cluster_that_empties_is_refilled_and_history_says_so(slug, blobs):
         make_fabric("cpu"), Identity(), settings(200, warmup_epochs=0, epochs=6), seed=0
     )
     method = Emptying(4, x.shape[1])
-    trainer.cluster(x, method, lambda z: torch.tensor(blobs[1]))
+    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), None))
     empty = [record.empty for record in trainer.history]
     assert empty[0] == 1
     assert empty[-1] == 0
@@ -112,7 +112,7 @@ def test_a_training_that_has_lost_its_clusters_goes_back_to_the_best(slug, goes_
         make_fabric("cpu"), Identity(), settings(200, warmup_epochs=0, epochs=5), seed=0
     )
     method = Losing(4, x.shape[1])
-    trainer.cluster(x, method, lambda z: torch.tensor(blobs[1]))
+    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), None))
     information = [record.mi for record in trainer.history]
     assert len(information) == 5
     assert information[-1] < max(information) - 0.1
@@ -156,16 +156,43 @@ def test_every_sample_is_seen_once_an_epoch(blobs):
     trainer = Trainer(
         make_fabric("cpu"), Identity(), settings(101, warmup_epochs=0, epochs=1), seed=0
     )
-    trainer.cluster(x, Watching(4, 6), lambda z: torch.arange(101) % 4)
+    trainer.cluster(x, Watching(4, 6), lambda z: (torch.arange(101) % 4, None))
     assert [len(part) for part in seen] == [51, 50]
     rows = np.unique(torch.cat(seen).numpy(), axis=0)
     np.testing.assert_array_equal(rows, np.unique(x.numpy(), axis=0))
 
 
+@pytest.mark.parametrize(("slug", "voted"), [("mi-adm", True), ("dec", True), ("mi-d", False)])
+def test_neighbours_have_a_say_in_the_targets_of_methods_that_have_some(slug, voted, blobs):
+    seen = []
+
+    class Watching(METHODS[slug].load()):
+        def loss(self, batch):
+            seen.append((batch.x, batch.q))
+            return super().loss(batch)
+
+    x, classes = samples(blobs), torch.tensor(blobs[1])
+    doubtful = 0.5 * (x[classes == 0].mean(0) + x[classes == 1].mean(0))
+    x[0], x[1] = doubtful, doubtful
+    # The first sample's neighbours belong to cluster 0, the second's to cluster 1.
+    members = [(classes == side).nonzero().flatten()[3:8] for side in (0, 1)]
+    ids = torch.stack([*members, *members[:1] * (len(x) - 2)])
+    neighbors = Neighbors(ids, torch.full(ids.shape, 0.2))
+    options = settings(200, warmup_epochs=0, epochs=1)
+    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
+    trainer.cluster(x, Watching(4, 6), lambda z: (classes, neighbors))
+    if not voted:
+        assert {q for _, q in seen} == {None}
+        return
+    rows = torch.cat([part for part, _ in seen])
+    targets = torch.cat([q for _, q in seen])[(rows == doubtful).all(dim=1)]
+    assert sorted(targets.argmax(dim=1).tolist()) == [0, 1]
+
+
 def test_alternation_ends_when_the_targets_stand_still(blobs):
     x = samples(blobs)
     trainer = Trainer(make_fabric("cpu"), Identity(), settings(200, epochs=500), seed=0)
-    trainer.cluster(x, MIADMMethod(4, 6), lambda z: torch.tensor(blobs[1]))
+    trainer.cluster(x, MIADMMethod(4, 6), lambda z: (torch.tensor(blobs[1]), None))
     alternation = [record for record in trainer.history if record.phase == "alternate"]
     assert len(alternation) < 500
     assert alternation[-1].delta_q < MIADMMethod.tolerance
@@ -231,7 +258,7 @@ def test_training_in_half_precision_works(blobs):
     )
     trainer.pretrain(x)
     method = MIADMMethod(4, 8)
-    trainer.cluster(x, method, lambda z: torch.tensor(blobs[1]))
+    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), None))
     assert trainer.embed(x).dtype == torch.float32
     assert torch.isfinite(method(trainer.embed(x))).all()
 
@@ -241,5 +268,5 @@ def test_the_warm_up_ends_at_the_wanted_agreement(agreement, expected, blobs):
     x = samples(blobs)
     options = settings(200, epochs=0, warmup_agreement=agreement)
     trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
-    trainer.cluster(x, MIADMMethod(4, 6), lambda z: torch.tensor(blobs[1]))
+    trainer.cluster(x, MIADMMethod(4, 6), lambda z: (torch.tensor(blobs[1]), None))
     assert len(trainer.history) in expected

@@ -36,7 +36,13 @@ from infomeans.initial import kmeans
 from infomeans.jobs import versions
 from infomeans.methods import METHODS
 from infomeans.metrics import scores
-from infomeans.training import Settings, augmentation, kept, resolve_settings
+from infomeans.training import (
+    Settings,
+    augmentation,
+    augmentation_settings,
+    kept,
+    resolve_settings,
+)
 
 GEOMETRIC, RATIO = "-geometric", 0.8
 """Every class keeps this share of what the one before it keeps."""
@@ -315,7 +321,7 @@ def run_job(
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
             "training": asdict(_settings(samples, augment=job.augment)) if encoder else None,
-            "augmentation": augmentation.LIMITS if job.augment and encoder else None,
+            "augmentation": augmentation_settings() if job.augment and encoder else None,
         },
         "versions": versions(),
     }

@@ -29,24 +29,26 @@ from infomeans.estimators.base import (
 from infomeans.estimators.saving import GIVEN, plain_params
 from infomeans.initial import check_init, initial_clusters
 from infomeans.methods import find_method
+from infomeans.methods.base import Neighbors
 from infomeans.networks import DenoisingAutoencoder, build_network
 from infomeans.training import (
     Callback,
     Checkpoint,
     ProgressBars,
     Trainer,
+    augmentation_settings,
     isolated,
     make_fabric,
     random_affine,
     resolve_settings,
 )
-from infomeans.training.augmentation import LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
+    from scipy import sparse
 
     from infomeans.initial import Init
     from infomeans.methods.base import Method
@@ -143,7 +145,7 @@ class DeepEstimator(SampleEstimator):
             **{k: digest(v) if isinstance(v, list) else v for k, v in params.items()},
             "random_state": None if self.random_state is None else seed,
             "settings": asdict(settings),
-            "augmentation": LIMITS if self.augment else None,
+            "augmentation": augmentation_settings() if self.augment else None,
         }
         if params["network"] == GIVEN:
             # What is made anew every time has other weights every time, but for a seed.
@@ -182,7 +184,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     augment : bool
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
         at random, and the graph measures distances that such changes cannot undo, if that makes
-        clearer clusters. It assumes that such changes leave an image what it is.
+        clearer clusters; the neighbours in that graph then have a say in the targets. It assumes
+        that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str
@@ -281,11 +284,18 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         shared = {*DeepClusterer.__dataclass_fields__}
         return {name: getattr(self, name) for name in self.get_params() if name not in shared}
 
-    def _start(self, samples: NDArray[Any], z: Tensor, *, seed: int) -> Tensor:
-        """The initial clusters of samples, for their embedding by the pretrained network."""
+    def _start(
+        self, samples: NDArray[Any], z: Tensor, *, seed: int
+    ) -> tuple[Tensor, Neighbors | None]:
+        """The start of samples, for their embedding by the pretrained network.
+
+        Neighbours vote where images are augmented: what such changes bring near to an image is
+        nearly a view of it.
+        """
         embedding, images = z.cpu().numpy(), samples if self.augment else None
-        labels = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
-        return torch.as_tensor(labels)
+        start = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
+        neighbors = None if start.graph is None or not self.augment else _neighbors(start.graph)
+        return torch.as_tensor(start.labels), neighbors
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
         n_features = tensors["prototypes"].shape[1]
@@ -305,6 +315,12 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
                 f"{type(self).__name__} has no minimum; end the encoder with a tanh or sigmoid, or "
                 f"set bounded=True on the module if its embedding is bounded in another way."
             )
+
+
+def _neighbors(graph: sparse.csr_array) -> Neighbors:
+    """A graph in which every sample has equally many neighbours, row by row."""
+    rows = (graph.indices, graph.data.astype(np.float32))
+    return Neighbors(*(torch.as_tensor(row.reshape(graph.shape[0], -1)) for row in rows))
 
 
 def _check_prior(prior: Sequence[float], n_clusters: int) -> None:

@@ -27,6 +27,7 @@ from infomeans.functional.targets import (
     exact_targets,
     exact_weight,
     mi_adm_weight,
+    voted_targets,
     weighted_targets,
 )
 
@@ -52,6 +53,7 @@ __all__ = [
     "mutual_information",
     "soft_kmeans_objective",
     "squared_distances",
+    "voted_targets",
     "weighted_means",
     "weighted_targets",
 ]

@@ -1,8 +1,8 @@
 """The auxiliary targets Q, in closed form and exactly.
 
-Every target here is `q_ik ~ p_ik^a w_k`, with weights `w` over the clusters that come from sums
-over the **whole data set**. All arguments are logarithms, so that posteriors of zero and clusters
-without mass do no harm.
+Every target of a method is `q_ik ~ p_ik^a w_k`, with weights `w` over the clusters that come from
+sums over the **whole data set**. These arguments are logarithms, so that posteriors of zero and
+clusters without mass do no harm.
 """
 
 import math
@@ -22,6 +22,32 @@ def weighted_targets(log_p: Tensor, power: float, log_weight: Tensor) -> Tensor:
     log_weight : (K,) tensor
     """
     return torch.softmax(power * log_p + log_weight, dim=-1)
+
+
+def voted_targets(q: Tensor, votes: Tensor, *, say: float, doubt: float) -> Tensor:
+    """Targets that the neighbours of a sample have a say in.
+
+        q'_ik ~ q_ik v_ik^c,   v_i = (1 - e) sum_j a_ij p_j + e / K
+
+    They minimise `KL(q' || q) - c sum_k q'_k log v_k`, the divergence from what the sample says
+    alone plus the cross-entropy to what its neighbours say. A sample that is sure of its cluster
+    keeps it; one in doubt goes with its neighbours.
+
+    Parameters
+    ----------
+    q : (n, K) tensor
+        Targets of the samples alone.
+    votes : (n, K) tensor
+        The mean posteriors `sum_j a_ij p_j` of their neighbours.
+    say : float
+        The weight `c` of the votes.
+    doubt : float
+        The share `e` of the votes that all clusters have alike, so that no neighbours can rule a
+        cluster out.
+    """
+    heard = torch.lerp(votes, torch.full_like(votes, 1 / votes.shape[-1]), doubt)
+    joint = q * heard**say
+    return joint / joint.sum(dim=-1, keepdim=True)
 
 
 def mi_adm_weight(log_s: Tensor, log_prior: Tensor | float = 0.0) -> Tensor:

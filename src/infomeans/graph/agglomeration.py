@@ -75,21 +75,38 @@ def agglomerate(
     >>> agglomerate(np.array([[0.0], [0.1], [0.2], [5.0], [5.1]]), n_clusters=2)
     array([0, 0, 0, 1, 1])
     """
+    return graph_and_clusters(X, n_clusters, n_neighbors, min_share=min_share, images=images)[1]
+
+
+def graph_and_clusters(
+    X: Array,
+    n_clusters: int,
+    n_neighbors: int | None = None,
+    *,
+    min_share: float = 0.2,
+    images: NDArray[Any] | None = None,
+) -> tuple[sparse.csr_array | None, IntArray]:
+    """What `agglomerate` returns, and before it the graph that it comes from.
+
+    One cluster needs no graph, and there is none.
+    """
     X = check_array(X, dtype=[np.float32, np.float64])
     _check_arguments(len(X), n_clusters, n_neighbors, min_share)
     if images is not None:
         check_images(images, len(X))
     if n_clusters == 1:
-        return np.zeros(len(X), dtype=np.int64)
+        return None, np.zeros(len(X), dtype=np.int64)
     n_neighbors = n_neighbors or usual_neighbors(len(X), n_clusters)
     if images is None:
-        return _clusters(X, neighbor_graph(X, n_neighbors), n_clusters, min_share)
+        graph = neighbor_graph(X, n_neighbors)
+        return graph, _clusters(X, graph, n_clusters, min_share)
     squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
     graph = weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
     tangent = nearest_images(images, candidates, n_neighbors)
     labels, moved = (_clusters(X, g, n_clusters, min_share) for g in (graph, tangent))
     lead = neighbor_information(graph, labels) - neighbor_information(tangent, moved)
-    return labels if lead > CLEARLY_BETTER * math.log(n_clusters) else moved
+    clearly = lead > CLEARLY_BETTER * math.log(n_clusters)
+    return (graph, labels) if clearly else (tangent, moved)
 
 
 def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
@@ -25,8 +25,8 @@ class Network(Protocol):
     def __call__(self, x: Tensor) -> Tensor:
         """The clean embedding (n, d)."""
 
-    def noisy(self, x: Tensor) -> Tensor:
-        """The embedding of a corrupted copy of the input (n, d)."""
+    def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
+        """The embedding of a corrupted copy of the input (n, d); it may do without dropout."""
 
     def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
         """The reconstruction loss R from the noisy embedding."""
@@ -43,20 +43,29 @@ class Batch:
         The targets of these samples; None for a method that has no targets.
     seen : (n, ...) tensor
         What the noisy pass sees: the samples, or augmented copies of them.
+    drop : bool
+        Whether the noisy pass drops activations.
     """
 
     def __init__(
-        self, network: Network, x: Tensor, q: Tensor | None = None, seen: Tensor | None = None
+        self,
+        network: Network,
+        x: Tensor,
+        q: Tensor | None = None,
+        seen: Tensor | None = None,
+        *,
+        drop: bool = True,
     ) -> None:
         self.network = network
         self.x = x
         self.q = q
         self.seen = x if seen is None else seen
+        self.drop = drop
 
     @cached_property
     def noisy(self) -> Tensor:
         """The noisy embedding, which the losses act on."""
-        return self.network.noisy(self.seen)
+        return self.network.noisy(self.seen, drop=self.drop)
 
     @cached_property
     def clean(self) -> Tensor:
@@ -70,6 +79,21 @@ class Batch:
         return self.network.reconstruction(self.seen, self.noisy)
 
 
+class Neighbors(NamedTuple):
+    """For every sample others that are nearly views of it.
+
+    Attributes
+    ----------
+    ids : (n, m) integer tensor
+        Their numbers.
+    weights : (n, m) tensor
+        How much each counts; every row sums to one.
+    """
+
+    ids: Tensor
+    weights: Tensor
+
+
 class Embedded:
     """The whole data set as a method sees it: the clean embedding and the current targets.
 
@@ -77,13 +101,15 @@ class Embedded:
     ----------
     z : (n, d) tensor
     q : (n, K) tensor
+    neighbors : Neighbors or None
     """
 
     chunk: ClassVar[int] = 8192
 
-    def __init__(self, z: Tensor, q: Tensor) -> None:
+    def __init__(self, z: Tensor, q: Tensor, neighbors: Neighbors | None = None) -> None:
         self.z = z
         self.q = q
+        self.neighbors = neighbors
 
     @torch.no_grad()
     def total(self, statistics: Callable[[Tensor, Tensor], Statistics]) -> Statistics:
@@ -98,6 +124,21 @@ class Embedded:
     def map(self, function: Callable[[Tensor], Tensor]) -> Tensor:
         """Apply a function of the embedding to every sample."""
         return torch.cat([function(z) for z in self.z.split(self.chunk)])
+
+    def vote(self, p: Tensor, *, say: float, doubt: float) -> None:
+        """Give the neighbours of every sample a say in its target.
+
+        Parameters
+        ----------
+        p : (n, K) tensor
+            Posteriors of all samples.
+        say, doubt : float
+            See `functional.voted_targets`.
+        """
+        if self.neighbors is not None:
+            parts = zip(*(part.split(self.chunk) for part in self.neighbors), strict=True)
+            votes = [(weights.unsqueeze(1) @ p[ids]).squeeze(1) for ids, weights in parts]
+            self.q = IF.voted_targets(self.q, torch.cat(votes), say=say, doubt=doubt)
 
 
 class Method(nn.Module, ABC):

@@ -17,7 +17,7 @@ class Identity(nn.Module):
         """The input."""
         return x
 
-    def noisy(self, x: Tensor) -> Tensor:
+    def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
         """The input."""
         return x
 
@@ -56,8 +56,8 @@ class UserNetwork(nn.Module):
         finally:
             self.train()
 
-    def noisy(self, x: Tensor) -> Tensor:
-        """The embedding; what noise there is comes from the module."""
+    def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
+        """The embedding; what noise there is comes from the module, which keeps its dropout."""
         return self._encode(x)
 
     def decode(self, z: Tensor) -> Tensor:

@@ -99,10 +99,10 @@ class DenoisingAutoencoder(nn.Module):
             x = layer(x)
         return x
 
-    def noisy(self, x: Tensor) -> Tensor:
-        """The embedding of a corrupted copy of the input."""
+    def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
+        """The embedding of a corrupted copy of the input, or of the input itself if none drops."""
         for layer, share in zip(self.encoder, self.dropout, strict=True):
-            x = layer(F.dropout(x, share) if share else x)
+            x = layer(F.dropout(x, share) if share and drop else x)
         return x
 
     def decode(self, z: Tensor) -> Tensor:

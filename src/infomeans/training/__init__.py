@@ -1,6 +1,6 @@
 """The training loop, its settings, its history and those who look on."""
 
-from infomeans.training.augmentation import random_affine
+from infomeans.training.augmentation import augmentation_settings, random_affine
 from infomeans.training.callbacks import Callback, ProgressBars
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.devices import make_fabric
@@ -16,6 +16,7 @@ __all__ = [
     "Record",
     "Settings",
     "Trainer",
+    "augmentation_settings",
     "isolated",
     "kept",
     "make_fabric",

@@ -9,6 +9,14 @@ from torch import Tensor
 LIMITS = {"degrees": 10.0, "scale": 0.1, "shear": 0.1, "shift": 0.06}
 """How far an image may be turned and scaled, sheared, and shifted in units of its size."""
 
+VOTES = {"say": 0.5, "doubt": 0.01}
+"""How much neighbours count in the targets, and how much they may be wrong."""
+
+
+def augmentation_settings() -> dict[str, float]:
+    """What augmentation comes to; another training has other ones."""
+    return {**LIMITS, **VOTES}
+
 
 def random_affine(x: Tensor) -> Tensor:
     """Turn, scale, shear and shift every image by its own small random amounts.

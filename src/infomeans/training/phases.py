@@ -106,6 +106,7 @@ class Phase:
             "method": self.method.state_dict() if self.method else None,
             "q": self.data.q if self.data else None,
             "initial": self.initial,
+            "neighbors": self.data.neighbors if self.data else None,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

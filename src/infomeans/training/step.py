@@ -19,7 +19,9 @@ class TrainingStep(nn.Module):
     method : Method or None
         None trains the reconstruction alone.
     augment : callable, optional
-        Changes the samples that the noisy pass sees.
+        Changes the samples that the noisy pass sees. Beside a method that is all its noise:
+        dropped pixels look like no sample, and samples as they are, which targets and clusters are
+        read off, would look like nothing the network was trained on.
     """
 
     def __init__(
@@ -32,7 +34,9 @@ class TrainingStep(nn.Module):
 
     def forward(self, x: Tensor, q: Tensor | None) -> tuple[Statistics, Statistics]:
         """The named terms of the loss, and what the method counts in the batch."""
-        batch = Batch(self.network, x, q, self.augment(x) if self.augment else None)
+        seen = self.augment(x) if self.augment else None
+        drop = self.method is None or self.augment is None
+        batch = Batch(self.network, x, q, seen, drop=drop)
         if self.method is None:
             return {"reconstruction": batch.reconstruction}, {}
         terms = self.method.loss(batch)

@@ -15,7 +15,8 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from infomeans.errors import InputError
-from infomeans.methods.base import Embedded, Method, Network
+from infomeans.methods.base import Embedded, Method, Neighbors, Network
+from infomeans.training.augmentation import VOTES
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.history import Record, measure
@@ -23,6 +24,8 @@ from infomeans.training.phases import Best, Loop, Phase
 from infomeans.training.reproducible import seed_for
 from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
+
+Start = Callable[[Tensor], tuple[Tensor, Neighbors | None]]
 
 PHASES = ("pretrain", "warm-up", "alternate")
 EMBED_BATCH = 1024
@@ -118,7 +121,7 @@ class Trainer:
             )
         return z
 
-    def cluster(self, x: Tensor, method: Method, start: Callable[[Tensor], Tensor]) -> Tensor:
+    def cluster(self, x: Tensor, method: Method, start: Start) -> Tensor:
         """Train network and method together, from hard initial clusters.
 
         Parameters
@@ -127,7 +130,8 @@ class Trainer:
             On the device.
         method : Method
         start : callable
-            Gives the initial clusters (n,) for the embedding (n, d) of the pretrained network.
+            Gives the initial clusters (n,) for the embedding (n, d) of the pretrained network,
+            and the neighbours that have a say in the targets, if there are any.
 
         Returns
         -------
@@ -136,17 +140,26 @@ class Trainer:
         """
         method.to(self.fabric.device)
         z = self.embed(x)
-        saved = self._saved["initial"] if self._saved else None
-        if saved is None:
-            for callback in self.callbacks:
-                callback.on_phase("start", 0)
-        initial = start(z) if saved is None else saved
-        data = Embedded(z, F.one_hot(initial.to(z.device), method.n_clusters).to(x))
+        initial, neighbors = self._initial(z, start)
+        targets = F.one_hot(initial.to(z.device), method.n_clusters).to(x)
+        data = Embedded(z, targets, neighbors)
         method.start(data)
         self._warm_up(x, method, data, initial)
         self._alternate(x, method, data, initial)
         method.finish(data)
         return initial
+
+    def _initial(self, z: Tensor, start: Start) -> tuple[Tensor, Neighbors | None]:
+        """The start, unless it was found before the training was broken off."""
+        if self._saved is None or self._saved["initial"] is None:
+            for callback in self.callbacks:
+                callback.on_phase("start", 0)
+            initial, neighbors = start(z)
+        else:
+            initial, neighbors = self._saved["initial"], self._saved["neighbors"]
+        if neighbors is None:
+            return initial, None
+        return initial, Neighbors(*(part.to(z.device) for part in neighbors))
 
     def _warm_up(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Train against the hard initial clusters until the agreement with them stops rising."""
@@ -177,7 +190,7 @@ class Trainer:
         loop = Loop(self, step, epochs * self.steps(x))
         best = Best(epochs)
         phase = Phase("alternate", epochs, loop, best, method, data, initial)
-        method.refresh(data)
+        _set_targets(method, data)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, data.q if method.has_targets else None)
@@ -189,7 +202,7 @@ class Trainer:
                 best.stands(record.mi)
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(data) if record.empty and trains_on else 0
-            method.refresh(data)
+            _set_targets(method, data)
             record.delta_q = F.mse_loss(data.q, before).item()
             return record.delta_q < method.tolerance and not refilled
 
@@ -201,7 +214,7 @@ class Trainer:
                 self.history[-1].back_to = best.epoch
                 step.load_state_dict(best.state)
                 data.z = self.embed(x)
-                method.refresh(data)
+                _set_targets(method, data)
 
     def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
         """Write down what the clean pass shows; returns the labels."""
@@ -289,6 +302,13 @@ class Trainer:
                 for part in x.split(EMBED_BATCH)
             ]
         return float(sum(parts)) / len(x)
+
+
+def _set_targets(method: Method, data: Embedded) -> None:
+    """New targets, by the method and then by the neighbours."""
+    method.refresh(data)
+    if method.has_targets:
+        data.vote(data.map(method), **VOTES)
 
 
 def embed(network: Network, x: Tensor, fabric: Fabric) -> Tensor:
