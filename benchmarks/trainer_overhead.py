@@ -51,7 +51,7 @@ def trainer_epoch(x: torch.Tensor, labels: torch.Tensor) -> float:
     network, method = parts(x)
     settings = resolve_settings("fast", len(x), warmup_epochs=0, epochs=1, batch_size=BATCH)
     trainer = Trainer(make_fabric("cpu"), network, settings, seed=0)
-    trainer.cluster(x, method, lambda z: labels)
+    trainer.cluster(x, method, lambda z: (labels, None))
     return trainer.history[-1].seconds
 
 

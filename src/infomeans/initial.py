@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from infomeans import functional as IF
 from infomeans._typing import Array, IntArray
-from infomeans.graph import graph_and_clusters
+from infomeans.graph.agglomeration import clusters_and_graph
 
 Init = Literal["graph", "kmeans", "soft_kmeans"] | ArrayLike
 NAMES = ("graph", "kmeans", "soft_kmeans")
@@ -50,7 +50,7 @@ def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
 def initial_clusters(
     z: Array, n_clusters: int, init: Init, *, seed: int, images: NDArray[Any] | None = None
 ) -> Start:
-    """Hard clusters of an embedding (n, d).
+    """Hard clusters of an embedding (n, d), and their graph.
 
     Parameters
     ----------
@@ -68,8 +68,7 @@ def initial_clusters(
     if labels is not None:
         return Start(labels)
     if init == "graph":
-        graph, labels = graph_and_clusters(z, n_clusters, images=images)
-        return Start(labels, graph)
+        return Start(*clusters_and_graph(z, n_clusters, images=images))
     found = kmeans(z, n_clusters, seed=seed)
     if init == "kmeans":
         return Start(found.labels_.astype(np.int64))

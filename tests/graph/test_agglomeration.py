@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from infomeans.graph import agglomerate, agglomeration, neighbor_graph, usual_neighbors
-from infomeans.graph.agglomeration import _moved, _parts_moved
+from infomeans.graph.agglomeration import _moved, _parts_moved, clusters_and_graph
 from infomeans.graph.tree import Forest
 from infomeans.metrics import accuracy
 
@@ -198,3 +198,13 @@ def test_many_copies_of_few_samples_are_quickly_divided():
 def test_nan_is_refused():
     with pytest.raises(ValueError, match="NaN"):
         agglomerate(np.array([[0.0], [np.nan], [1.0]]), 2)
+
+
+def test_the_graph_of_the_clusters_is_the_one_of_the_neighbours(blobs):
+    X, _ = blobs
+    labels, graph = clusters_and_graph(X, 4)
+    np.testing.assert_array_equal(labels, agglomerate(X, 4))
+    expected = neighbor_graph(X, usual_neighbors(len(X), 4))
+    np.testing.assert_array_equal(graph.indices, expected.indices)  # nearest first, still
+    np.testing.assert_array_equal(graph.data, expected.data)
+    assert clusters_and_graph(X, 1)[1] is None

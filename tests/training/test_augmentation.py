@@ -5,6 +5,7 @@ from sklearn.datasets import load_digits
 
 from infomeans import MIADM
 from infomeans.graph import agglomerate
+from infomeans.methods.base import Embedded
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.networks import build_network
 from infomeans.training import augmentation, random_affine
@@ -78,11 +79,31 @@ def test_an_augmented_fit_starts_from_images_as_near_as_changes_bring_them():
     assert not np.array_equal(plain, start)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_a_few_images_can_be_augmented_too(n, stripes):
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (3, 3)])
+def test_a_few_images_can_be_augmented_too(n, k, stripes):
     settings = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
-    model = MIADM(1, augment=True, **settings).fit(stripes[0][:n])
-    assert model.labels_.tolist() == [0] * n
+    model = MIADM(k, augment=True, **settings).fit(stripes[0][:n])
+    assert model.labels_.shape == (n,)
+    assert set(model.labels_) <= set(range(k))
+
+
+@pytest.mark.parametrize(
+    ("given", "vote"),
+    [({"augment": True}, True), ({}, False), ({"augment": True, "init": "kmeans"}, False)],
+)
+def test_neighbours_in_the_graph_vote_where_images_are_augmented(given, vote, stripes, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Embedded, "vote", lambda self, p, **votes: seen.append(self.neighbors))
+    settings = {"pretrain_epochs": 1, "warmup_epochs": 0, "epochs": 1, "random_state": 0}
+    MIADM(3, **settings, **given).fit(stripes[0])
+    if not vote:
+        assert set(seen) == {None}
+        return
+    ids, weights = seen[0]
+    assert ids.shape == weights.shape == (len(stripes[0]), 8)
+    torch.testing.assert_close(weights.sum(dim=1), torch.ones(len(ids)))
+    own = torch.arange(len(ids))[:, None]
+    assert (ids != own).all()
 
 
 def test_vectors_are_refused(blobs):

@@ -1,5 +1,6 @@
 import json
 import struct
+from contextlib import nullcontext
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,7 @@ from torch import nn
 
 from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
 from infomeans.errors import InputError
-from infomeans.training import Callback, Checkpoint, resolve_settings, trainer
+from infomeans.training import Callback, Checkpoint, augmentation, resolve_settings, trainer
 
 LENGTHS = {"pretrain_epochs": 3, "warmup_epochs": 3, "epochs": 3}
 
@@ -155,6 +156,19 @@ def test_other_defaults_of_another_version_are_refused(stripes, tmp_path, monkey
     other = partial(resolve_settings, pretrain_learning_rate=0.1)
     monkeypatch.setattr("infomeans.estimators.deep.resolve_settings", other)
     with pytest.raises(InputError, match="its settings is"):
+        model.fit(images)
+
+
+@pytest.mark.parametrize(("cls", "refused"), [(MIADM, True), (Autoencoder, False)])
+def test_other_votes_are_another_clustering_but_no_other_pretraining(
+    cls, refused, stripes, tmp_path, monkeypatch
+):
+    images, _ = stripes
+    lengths = LENGTHS if refused else {"epochs": 3}
+    model = cls(3, random_state=0, augment=True, **lengths, checkpoint=tmp_path / "state")
+    model.fit(images)
+    monkeypatch.setitem(augmentation.VOTES, "say", 1.0)
+    with pytest.raises(InputError, match="its augmentation is") if refused else nullcontext():
         model.fit(images)
 
 

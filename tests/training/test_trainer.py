@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from infomeans import functional as IF
 from infomeans.estimators import DeepClusterer
 from infomeans.methods import METHODS
-from infomeans.methods.base import Method, Neighbors
+from infomeans.methods.base import Embedded, Method, Neighbors
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.networks import Identity, dense_autoencoder
 from infomeans.training import Trainer, make_fabric, resolve_settings, seed_for
@@ -162,8 +162,8 @@ def test_every_sample_is_seen_once_an_epoch(blobs):
     np.testing.assert_array_equal(rows, np.unique(x.numpy(), axis=0))
 
 
-@pytest.mark.parametrize(("slug", "voted"), [("mi-adm", True), ("dec", True), ("mi-d", False)])
-def test_neighbours_have_a_say_in_the_targets_of_methods_that_have_some(slug, voted, blobs):
+@pytest.mark.parametrize("slug", ["mi-adm", "depict", "dec"])
+def test_a_sample_in_doubt_gets_the_target_of_its_neighbours(slug, blobs):
     seen = []
 
     class Watching(METHODS[slug].load()):
@@ -176,17 +176,29 @@ def test_neighbours_have_a_say_in_the_targets_of_methods_that_have_some(slug, vo
     x[0], x[1] = doubtful, doubtful
     # The first sample's neighbours belong to cluster 0, the second's to cluster 1.
     members = [(classes == side).nonzero().flatten()[3:8] for side in (0, 1)]
-    ids = torch.stack([*members, *members[:1] * (len(x) - 2)])
-    neighbors = Neighbors(ids, torch.full(ids.shape, 0.2))
+    neighbors = alike(torch.stack([*members, *members[:1] * (len(x) - 2)]))
     options = settings(200, warmup_epochs=0, epochs=1)
     trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
     trainer.cluster(x, Watching(4, 6), lambda z: (classes, neighbors))
-    if not voted:
-        assert {q for _, q in seen} == {None}
-        return
     rows = torch.cat([part for part, _ in seen])
     targets = torch.cat([q for _, q in seen])[(rows == doubtful).all(dim=1)]
     assert sorted(targets.argmax(dim=1).tolist()) == [0, 1]
+
+
+def alike(ids):
+    return Neighbors(ids, torch.full(ids.shape, 1 / ids.shape[1]))
+
+
+@pytest.mark.parametrize(("slug", "votes"), [("mi-adm", 3), ("mi-d", 0), ("dcn", 0)])
+def test_only_targets_are_voted_on(slug, votes, blobs, monkeypatch):
+    asked = []
+    monkeypatch.setattr(Embedded, "vote", lambda self, p, **settings: asked.append(settings))
+    x = samples(blobs)
+    options = settings(200, warmup_epochs=1, epochs=2)
+    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
+    neighbors = alike(torch.arange(200)[:, None].roll(1, 0))
+    trainer.cluster(x, METHODS[slug].load()(4, 6), lambda z: (torch.tensor(blobs[1]), neighbors))
+    assert len(asked) == votes  # before every epoch of the alternation, and in the end
 
 
 def test_alternation_ends_when_the_targets_stand_still(blobs):
@@ -245,6 +257,11 @@ def test_augmented_images_are_worth_more_epochs():
     )
     assert augmented == replace(plain, epochs=33)
     assert plain.epochs == 13
+    many = [
+        resolve_settings("fast", 70_000, (1, 28, 28), augment=augment).epochs
+        for augment in (False, True)
+    ]
+    assert many == [10, 20]
 
 
 def test_training_in_half_precision_works(blobs):
@@ -258,7 +275,8 @@ def test_training_in_half_precision_works(blobs):
     )
     trainer.pretrain(x)
     method = MIADMMethod(4, 8)
-    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), None))
+    neighbors = alike(torch.arange(200)[:, None].roll(1, 0))
+    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), neighbors))
     assert trainer.embed(x).dtype == torch.float32
     assert torch.isfinite(method(trainer.embed(x))).all()
 

@@ -389,7 +389,7 @@ def pretrained(
 
 
 def _fingerprint(job: Job, *parts: object) -> str:
-    """A short text that is another one as soon as any of these, or the augmentation, is."""
+    """A short text that is another one as soon as any of these, or how images change, is."""
     parts += (augmentation.LIMITS,) if job.augment else ()
     return sha256(" ".join(map(str, parts)).encode()).hexdigest()[:8]
 
@@ -439,7 +439,8 @@ def _clusters(
     assert encoder is not None
     settings = _settings(samples, augment=job.augment)
     seen = digest(samples.X, *encoder.network_.state_dict().values())
-    fingerprint = _fingerprint(job, settings, job.params, seen, infomeans.__version__)
+    votes = augmentation.VOTES if job.augment else None
+    fingerprint = _fingerprint(job, settings, job.params, seen, votes, infomeans.__version__)
     state = cache / f"{'-'.join(map(str, job.key))}-{fingerprint}.safetensors"
     model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,

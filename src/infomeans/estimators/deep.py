@@ -42,6 +42,7 @@ from infomeans.training import (
     random_affine,
     resolve_settings,
 )
+from infomeans.training.augmentation import LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -145,7 +146,7 @@ class DeepEstimator(SampleEstimator):
             **{k: digest(v) if isinstance(v, list) else v for k, v in params.items()},
             "random_state": None if self.random_state is None else seed,
             "settings": asdict(settings),
-            "augmentation": augmentation_settings() if self.augment else None,
+            "augmentation": self._augmentation() if self.augment else None,
         }
         if params["network"] == GIVEN:
             # What is made anew every time has other weights every time, but for a seed.
@@ -155,6 +156,10 @@ class DeepEstimator(SampleEstimator):
             sizes = [f"{name}: {tuple(t.shape)}" for name, t in network.state_dict().items()]
             identity["network"] = digest(np.array(layers + sizes), *weights)
         return Checkpoint(self.checkpoint, identity)
+
+    def _augmentation(self) -> dict[str, float]:
+        """What augmentation comes to in this training."""
+        return LIMITS
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -183,9 +188,10 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         hours.
     augment : bool
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
-        at random, and the graph measures distances that such changes cannot undo, if that makes
-        clearer clusters; the neighbours in that graph then have a say in the targets. It assumes
-        that such changes leave an image what it is.
+        at random, instead of dropping pixels, and the graph measures distances that such changes
+        cannot undo, if that makes clearer clusters. The neighbours in the graph that the start
+        comes from then have a say in the targets. It assumes that such changes leave an image what
+        it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str
@@ -276,6 +282,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         with isolated():
             self._check_bounded(build_network(self.network, shape, self.n_clusters))
 
+    def _augmentation(self) -> dict[str, float]:
+        return augmentation_settings()
+
     def _method_class(self) -> type[Method]:
         return find_method(self.method).load() if isinstance(self.method, str) else self.method
 
@@ -289,8 +298,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     ) -> tuple[Tensor, Neighbors | None]:
         """The start of samples, for their embedding by the pretrained network.
 
-        Neighbours vote where images are augmented: what such changes bring near to an image is
-        nearly a view of it.
+        Neighbours vote where images are augmented, for what such changes bring near to an image is
+        nearly a view of it, and where the start comes from a graph.
         """
         embedding, images = z.cpu().numpy(), samples if self.augment else None
         start = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
@@ -319,7 +328,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
 
 def _neighbors(graph: sparse.csr_array) -> Neighbors:
     """A graph in which every sample has equally many neighbours, row by row."""
-    rows = (graph.indices, graph.data.astype(np.float32))
+    rows = (graph.indices.astype(np.int32), graph.data.astype(np.float32))
     return Neighbors(*(torch.as_tensor(row.reshape(graph.shape[0], -1)) for row in rows))
 
 

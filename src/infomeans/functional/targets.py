@@ -1,8 +1,8 @@
 """The auxiliary targets Q, in closed form and exactly.
 
 Every target of a method is `q_ik ~ p_ik^a w_k`, with weights `w` over the clusters that come from
-sums over the **whole data set**. These arguments are logarithms, so that posteriors of zero and
-clusters without mass do no harm.
+sums over the **whole data set**. Posteriors, weights and sums are given as logarithms, so that
+zeros and clusters without mass do no harm. On top of that neighbours may vote.
 """
 
 import math
@@ -30,13 +30,14 @@ def voted_targets(q: Tensor, votes: Tensor, *, say: float, doubt: float) -> Tens
         q'_ik ~ q_ik v_ik^c,   v_i = (1 - e) sum_j a_ij p_j + e / K
 
     They minimise `KL(q' || q) - c sum_k q'_k log v_k`, the divergence from what the sample says
-    alone plus the cross-entropy to what its neighbours say. A sample that is sure of its cluster
-    keeps it; one in doubt goes with its neighbours.
+    alone plus the cross-entropy to what its neighbours say. A sample that is sure enough of its
+    cluster keeps it; one in doubt goes with its neighbours. They can overturn a lead of at most
+    `q_ik / q_il < ((1 - e) K / e + 1)^c`.
 
     Parameters
     ----------
     q : (n, K) tensor
-        Targets of the samples alone.
+        Targets of the samples alone, every row with some mass.
     votes : (n, K) tensor
         The mean posteriors `sum_j a_ij p_j` of their neighbours.
     say : float

@@ -1,12 +1,11 @@
 """Nearest-neighbour graphs and sparse agglomeration: where the clusters start from."""
 
-from infomeans.graph.agglomeration import agglomerate, graph_and_clusters, neighbor_information
+from infomeans.graph.agglomeration import agglomerate, neighbor_information
 from infomeans.graph.neighbors import neighbor_graph, usual_neighbors
 from infomeans.graph.tangents import tangent_graph
 
 __all__ = [
     "agglomerate",
-    "graph_and_clusters",
     "neighbor_graph",
     "neighbor_information",
     "tangent_graph",

@@ -75,18 +75,18 @@ def agglomerate(
     >>> agglomerate(np.array([[0.0], [0.1], [0.2], [5.0], [5.1]]), n_clusters=2)
     array([0, 0, 0, 1, 1])
     """
-    return graph_and_clusters(X, n_clusters, n_neighbors, min_share=min_share, images=images)[1]
+    return clusters_and_graph(X, n_clusters, n_neighbors, min_share=min_share, images=images)[0]
 
 
-def graph_and_clusters(
+def clusters_and_graph(
     X: Array,
     n_clusters: int,
     n_neighbors: int | None = None,
     *,
     min_share: float = 0.2,
     images: NDArray[Any] | None = None,
-) -> tuple[sparse.csr_array | None, IntArray]:
-    """What `agglomerate` returns, and before it the graph that it comes from.
+) -> tuple[IntArray, sparse.csr_array | None]:
+    """What `agglomerate` makes of the same arguments, and the graph that it comes from.
 
     One cluster needs no graph, and there is none.
     """
@@ -95,18 +95,18 @@ def graph_and_clusters(
     if images is not None:
         check_images(images, len(X))
     if n_clusters == 1:
-        return None, np.zeros(len(X), dtype=np.int64)
+        return np.zeros(len(X), dtype=np.int64), None
     n_neighbors = n_neighbors or usual_neighbors(len(X), n_clusters)
     if images is None:
         graph = neighbor_graph(X, n_neighbors)
-        return graph, _clusters(X, graph, n_clusters, min_share)
+        return _clusters(X, graph, n_clusters, min_share), graph
     squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
     graph = weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
     tangent = nearest_images(images, candidates, n_neighbors)
     labels, moved = (_clusters(X, g, n_clusters, min_share) for g in (graph, tangent))
     lead = neighbor_information(graph, labels) - neighbor_information(tangent, moved)
     clearly = lead > CLEARLY_BETTER * math.log(n_clusters)
-    return (graph, labels) if clearly else (tangent, moved)
+    return (labels, graph) if clearly else (moved, tangent)
 
 
 def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
@@ -133,7 +133,7 @@ def _clusters(X: Array, graph: sparse.csr_array, n_clusters: int, min_share: flo
     for parts in _branches(start, merges, n_clusters):
         labels = _parts_moved(ties, labels, parts, n_clusters)
     # A sample is tied to itself as to its nearest neighbour, both ways.
-    stay = 2 * graph.max(axis=1).toarray().ravel()
+    stay = 2 * np.maximum.reduceat(graph.data, graph.indptr[:-1])
     return _by_size(_moved(ties, labels, stay, n_clusters))
 
 

@@ -80,7 +80,7 @@ class Batch:
 
 
 class Neighbors(NamedTuple):
-    """For every sample others that are nearly views of it.
+    """For every sample the ones next to it in the graph that the start came from.
 
     Attributes
     ----------
@@ -125,20 +125,23 @@ class Embedded:
         """Apply a function of the embedding to every sample."""
         return torch.cat([function(z) for z in self.z.split(self.chunk)])
 
-    def vote(self, p: Tensor, *, say: float, doubt: float) -> None:
-        """Give the neighbours of every sample a say in its target.
+    def vote(self, posteriors: Callable[[Tensor], Tensor], *, say: float, doubt: float) -> None:
+        """Give the neighbours of every sample, if it has any, a say in its target.
 
         Parameters
         ----------
-        p : (n, K) tensor
-            Posteriors of all samples.
+        posteriors : callable
+            Of samples, by their embedding.
         say, doubt : float
             See `functional.voted_targets`.
         """
-        if self.neighbors is not None:
-            parts = zip(*(part.split(self.chunk) for part in self.neighbors), strict=True)
-            votes = [(weights.unsqueeze(1) @ p[ids]).squeeze(1) for ids, weights in parts]
-            self.q = IF.voted_targets(self.q, torch.cat(votes), say=say, doubt=doubt)
+        if self.neighbors is None:
+            return
+        p = self.map(posteriors)
+        # Every sample looks at the posteriors of many, so the chunks are smaller.
+        parts = zip(*(part.split(-(-self.chunk // 8)) for part in self.neighbors), strict=True)
+        votes = [(weights.unsqueeze(1) @ p[ids]).squeeze(1) for ids, weights in parts]
+        self.q = IF.voted_targets(self.q, torch.cat(votes), say=say, doubt=doubt)
 
 
 class Method(nn.Module, ABC):

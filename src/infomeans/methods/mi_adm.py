@@ -41,7 +41,7 @@ class MIADMMethod(Alternating):
         super().__init__(n_clusters, n_features, prior=prior)
         self.lam = lam
         self.exact = targets == "exact"
-        self.gains_information = prior is None  # Proposition 3
+        self.gains_information = prior is None  # Proposition 3, but for the votes of neighbours
 
     def mass(self, log_p: Tensor) -> Tensor:
         """The squared posteriors."""

@@ -100,7 +100,7 @@ class DenoisingAutoencoder(nn.Module):
         return x
 
     def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
-        """The embedding of a corrupted copy of the input, or of the input itself if none drops."""
+        """The embedding of a corrupted copy of the input; without `drop` nothing is corrupted."""
         for layer, share in zip(self.encoder, self.dropout, strict=True):
             x = layer(F.dropout(x, share) if share and drop else x)
         return x

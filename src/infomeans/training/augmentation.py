@@ -14,7 +14,7 @@ VOTES = {"say": 0.5, "doubt": 0.01}
 
 
 def augmentation_settings() -> dict[str, float]:
-    """What augmentation comes to; another training has other ones."""
+    """What checkpoints and results write down about augmentation."""
     return {**LIMITS, **VOTES}
 
 

@@ -19,9 +19,9 @@ class TrainingStep(nn.Module):
     method : Method or None
         None trains the reconstruction alone.
     augment : callable, optional
-        Changes the samples that the noisy pass sees. Beside a method that is all its noise:
-        dropped pixels look like no sample, and samples as they are, which targets and clusters are
-        read off, would look like nothing the network was trained on.
+        Changes the samples that the noisy pass sees. Beside a method nothing is dropped then, but
+        by a network of the user's own: dropped pixels look like no sample, and samples as they are,
+        which targets and clusters are read off, would look like nothing it was trained on.
     """
 
     def __init__(

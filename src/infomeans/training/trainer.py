@@ -25,7 +25,7 @@ from infomeans.training.reproducible import seed_for
 from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
 
-Start = Callable[[Tensor], tuple[Tensor, Neighbors | None]]
+FindStart = Callable[[Tensor], tuple[Tensor, Neighbors | None]]
 
 PHASES = ("pretrain", "warm-up", "alternate")
 EMBED_BATCH = 1024
@@ -47,7 +47,7 @@ class Trainer:
     settings : Settings
     seed : int
     augment : callable, optional
-        Changes the samples that the noisy pass sees.
+        Changes the samples that the noisy pass sees, which beside a method drops nothing then.
     callbacks : sequence of Callback
     checkpoint : Checkpoint, optional
         Where the state is kept after every epoch. If it holds one already, training goes on from
@@ -121,7 +121,7 @@ class Trainer:
             )
         return z
 
-    def cluster(self, x: Tensor, method: Method, start: Start) -> Tensor:
+    def cluster(self, x: Tensor, method: Method, start: FindStart) -> Tensor:
         """Train network and method together, from hard initial clusters.
 
         Parameters
@@ -149,14 +149,14 @@ class Trainer:
         method.finish(data)
         return initial
 
-    def _initial(self, z: Tensor, start: Start) -> tuple[Tensor, Neighbors | None]:
+    def _initial(self, z: Tensor, start: FindStart) -> tuple[Tensor, Neighbors | None]:
         """The start, unless it was found before the training was broken off."""
         if self._saved is None or self._saved["initial"] is None:
             for callback in self.callbacks:
                 callback.on_phase("start", 0)
             initial, neighbors = start(z)
         else:
-            initial, neighbors = self._saved["initial"], self._saved["neighbors"]
+            initial, neighbors = self._saved["initial"], self._saved.get("neighbors")
         if neighbors is None:
             return initial, None
         return initial, Neighbors(*(part.to(z.device) for part in neighbors))
@@ -308,7 +308,7 @@ def _set_targets(method: Method, data: Embedded) -> None:
     """New targets, by the method and then by the neighbours."""
     method.refresh(data)
     if method.has_targets:
-        data.vote(data.map(method), **VOTES)
+        data.vote(method, **VOTES)
 
 
 def embed(network: Network, x: Tensor, fabric: Fabric) -> Tensor:
