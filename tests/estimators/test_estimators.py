@@ -55,6 +55,15 @@ def test_given_embeddings_are_clustered_as_they_are(cls, blobs):
     )
 
 
+@pytest.mark.parametrize("cls", [MIADM, MID, DEPICT])
+def test_a_few_embeddings_that_lie_far_apart_leave_no_doubt(cls):
+    rng, classes = np.random.default_rng(0), np.arange(200) % 4
+    X = 8 * np.eye(4, 16)[classes] + rng.normal(size=(200, 16))
+    model = cls(4, network=None, random_state=0).fit(X)
+    assert adjusted_rand_score(classes, model.labels_) == 1
+    assert model.confidences_.mean() > 0.85
+
+
 @pytest.mark.parametrize("cls", CLUSTERERS)
 def test_what_a_fitted_model_has(cls, stripes):
     images, _ = stripes

@@ -166,6 +166,10 @@ class Method(nn.Module, ABC):
     tolerance: ClassVar[float] = 1e-7
     """The alternation ends when the mean squared change of the targets falls below it."""
 
+    soft: ClassVar[bool] = True
+    """Whether targets follow every small change, so that while the learning rate rises they may
+    change little by lack of it alone."""
+
     gains_information: bool = False
     """Whether I(X;K) should not fall in the alternation, so that a fall means a failure."""
 

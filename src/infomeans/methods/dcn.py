@@ -24,6 +24,7 @@ class DCNMethod(Prototypical):
     """
 
     has_targets = False
+    soft = False
     counts: Tensor
 
     def __init__(self, n_clusters: int, n_features: int, *, lam: float = 1.0) -> None:

@@ -26,6 +26,7 @@ class SRKMeansMethod(Prototypical):
 
     needs_bounded = True
     tolerance = 1e-5
+    soft = False
 
     def __init__(self, n_clusters: int, n_features: int, *, lam: float = 1e-4) -> None:
         super().__init__(n_clusters, n_features)

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from infomeans.training.trainer import Trainer
 
 
+RISE = 0.3
+"""The share of a one-cycle schedule in which the learning rate rises."""
+
+
 class Loop:
     """The optimiser of one phase, and its epochs."""
 
     def __init__(self, trainer: Trainer, step: TrainingStep, total_steps: int = 0) -> None:
         self.trainer = trainer
         self.method = step.method
+        self.total_steps = total_steps
         settings = trainer.settings
         rate = settings.learning_rate if step.method else settings.pretrain_learning_rate
         parameters = [p for p in step.parameters() if p.requires_grad]
@@ -37,7 +42,7 @@ class Loop:
             fused = trainer.fabric.device.type in ("cpu", "cuda")
             optimizer = Adam(parameters, rate, fused=fused)
             if settings.schedule == "one-cycle" and total_steps > 1:
-                self.schedule = OneCycleLR(optimizer, rate, total_steps=total_steps)
+                self.schedule = OneCycleLR(optimizer, rate, total_steps=total_steps, pct_start=RISE)
             self.step, self.optimizer = trainer.fabric.setup(step, optimizer)
         else:
             self.step = trainer.fabric.setup(step)
@@ -59,6 +64,12 @@ class Loop:
         record.reconstruction = means.get("reconstruction")
         record.clustering = means.get("clustering")
         self.trainer.check_finite(record.loss, "loss", record)
+
+    @property
+    def rises(self) -> bool:
+        """Whether the learning rate still rises, so that little may change by lack of it alone."""
+        schedule = self.schedule
+        return schedule is not None and schedule.last_epoch < RISE * self.total_steps
 
     def state_dict(self) -> dict[str, Any]:
         """What it takes to go on."""

@@ -75,7 +75,8 @@ def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> 
 
     Pretraining looks at so many pixels and images, or vectors, in all. A dense network on vectors
     moves whole groups of samples at the rate that suits a convolutional one, and drifts from its
-    start; and it can learn nearly all of that start, for it has no noise of pixels to fit.
+    start; and it can learn nearly all of that start, for it has no noise of pixels to fit. Where
+    there is no network, only a head on given embeddings, nothing can be thrown off by a high rate.
     Augmented images are never the same twice, so that a longer alternation goes on learning.
     """
     images, vectors = len(shape) == 3, len(shape) == 1
@@ -90,7 +91,7 @@ def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> 
         ),
         batch_size=100,
         pretrain_learning_rate=5e-3,
-        learning_rate=3e-4 if vectors else 1e-3,
+        learning_rate=1e-3 if images else 3e-4 if vectors else 1e-2,
         schedule="one-cycle",
         hidden_weight=0.0,
         detach_clean=True,

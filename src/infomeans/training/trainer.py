@@ -204,7 +204,8 @@ class Trainer:
             refilled = method.refill(data) if record.empty and trains_on else 0
             _set_targets(method, data)
             record.delta_q = F.mse_loss(data.q, before).item()
-            return record.delta_q < method.tolerance and not refilled
+            unsettled = refilled or (method.soft and loop.rises)
+            return record.delta_q < method.tolerance and not unsettled
 
         self._run(phase, train)
         if best.state is not None:
