@@ -65,7 +65,7 @@ def test_without_matplotlib_a_figure_says_how_to_get_it(groups, monkeypatch):
         lambda: clusters_figure(sizes, sizes),
         lambda: clusters_figure(sizes, sizes, np.zeros((2, 1, 4, 4))),
     ):
-        with pytest.raises(ImportError, match=r"pip install infomeans\[plots\]"):
+        with pytest.raises(ImportError, match=r"pip install 'infomeans\[plots\]'"):
             draw()
 
 

@@ -63,7 +63,7 @@ def cluster(
         bool,
         typer.Option(
             "--augment",
-            help="Images may be turned, scaled and shifted a little: train on such, and start so.",
+            help="Images may be turned, scaled, sheared, shifted a little: train and start so.",
         ),
     ] = False,
     embeddings: Annotated[

@@ -98,7 +98,9 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         check = check_array if images else partial(validate_data, self, reset=reset)
         samples: NDArray[Any] = check(X, allow_nd=True)
         if samples.ndim == 2 and getattr(self, "augment", False):
-            raise ValueError("augment=True needs images, but X holds vectors.")
+            raise ValueError(
+                "augment=True needs images, but X holds vectors; leave it (--augment) out."
+            )
         if reset:
             self._sample_shape: tuple[int, ...] = samples.shape[1:]
         elif samples.shape[1:] != self._sample_shape:

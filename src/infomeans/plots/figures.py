@@ -135,7 +135,7 @@ def _figure(width: float, height: float, **options: Any) -> Figure:
     try:
         from infomeans.plots.canvas import Canvas
     except ImportError as error:
-        raise ImportError("Figures need matplotlib: pip install infomeans[plots]") from error
+        raise ImportError("Figures need matplotlib: pip install 'infomeans[plots]'") from error
     return Canvas(figsize=(width, height), **options)
 
 
