@@ -84,10 +84,8 @@ def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> 
     return Settings(
         pretrain_epochs=_epochs(budget, n_samples, least=10, most=120),
         warmup_epochs=60 if vectors else 30,
-        epochs=(
-            _epochs(330_000, n_samples, least=20, most=100)
-            if augment
-            else _epochs(130_000, n_samples, least=10, most=40)
+        epochs=_epochs(
+            330_000 if augment else 130_000, n_samples, least=10, most=100 if augment else 40
         ),
         batch_size=100,
         pretrain_learning_rate=5e-3,
