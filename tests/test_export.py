@@ -23,12 +23,14 @@ def test_the_graph_says_what_the_model_says(cls, blobs, tmp_path):
     np.testing.assert_allclose(posteriors, model.predict_proba(X), atol=1e-3)
 
 
-@pytest.mark.parametrize("layout", ["grey", "last", "first"])
-def test_images_in_every_layout(layout, stripes, tmp_path):
+@pytest.mark.parametrize(
+    ("layout", "augment"), [("grey", False), ("last", False), ("first", False), ("first", True)]
+)
+def test_images_in_every_layout(layout, augment, stripes, tmp_path):
     images, _ = stripes
     colour = np.stack([images, 1 - images, images**2], axis=3)
     X = {"grey": images, "last": colour, "first": np.moveaxis(colour, 3, 1)}[layout]
-    model = MIADM(3, **QUICK).fit(X)
+    model = MIADM(3, augment=augment, **QUICK).fit(X)
     to_onnx(model, tmp_path / "model.onnx")
     for n in (1, 120):
         embedding, posteriors = run_onnx(tmp_path / "model.onnx", X[:n])

@@ -33,8 +33,7 @@ class Pipeline(nn.Module):
         super().__init__()
         images = len(model._sample_shape) > 1
         self.scaling = copy.deepcopy(model.scaling_).float() if images else model.scaling_
-        self.network = model.network_
-        self.method = model.method_
+        self.assignment = model._assignment()
 
     def forward(self, samples: Tensor) -> tuple[Tensor, Tensor]:
         """Embedding (n, d) and posteriors (n, K) of samples in the fitted layout."""
@@ -42,8 +41,8 @@ class Pipeline(nn.Module):
         x = samples if axis is None else samples.movedim(axis, 1)
         x = x[:, None] if x.ndim == 3 else x
         x = self.scaling(x.to(self.scaling.shift.dtype)).float()
-        z = self.network(x).flatten(1)
-        return z, self.method(z)
+        embedding, posteriors = self.assignment(x)
+        return embedding, posteriors
 
 
 def to_onnx(model: SampleClusterer, path: str | Path) -> None:

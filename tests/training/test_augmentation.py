@@ -8,7 +8,7 @@ from infomeans.graph import agglomerate
 from infomeans.methods.base import Embedded
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.networks import build_network
-from infomeans.training import augmentation, random_affine
+from infomeans.training import affine, augmentation, fixed_changes, random_affine
 from infomeans.training.step import TrainingStep
 
 
@@ -43,6 +43,33 @@ def test_changes_are_small_and_go_both_ways(squares):
 def test_the_background_stays_the_background():
     x = -torch.ones(20, 3, 17, 12)
     torch.testing.assert_close(random_affine(x), x)
+
+
+def test_fixed_changes_go_both_ways_and_are_never_the_same():
+    changes = fixed_changes()
+    assert changes.shape == (augmentation.VIEWS - 1, 5)
+    assert changes.abs().max() <= 1
+    torch.testing.assert_close(changes.mean(dim=0), torch.zeros(5))
+    assert (changes != 0).all()
+    assert len(torch.unique(changes, dim=0)) == len(changes)
+
+
+def test_posteriors_are_means_over_views_whichever_samples_come_together():
+    images = load_digits().images[:200]
+    settings = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
+    model = MIADM(10, augment=True, **settings).fit(images)
+    x = model._scaled(model._read(images, reset=False), model.scaling_, torch.device("cpu"))
+    with torch.no_grad():
+        views = [x, *(affine(x, change[:, None]) for change in fixed_changes())]
+        posteriors = torch.stack([model.method_(model.network_(view)) for view in views])
+        embedding = model.network_(x)
+    assert posteriors.std(dim=0).max() > 1e-3
+    np.testing.assert_allclose(model.predict_proba(images), posteriors.mean(dim=0), atol=1e-6)
+    np.testing.assert_allclose(
+        model.predict_proba(images[7:8])[0], posteriors[:, 7].mean(dim=0), atol=1e-5
+    )
+    np.testing.assert_allclose(model.transform(images), embedding, atol=1e-6)
+    np.testing.assert_array_equal(model.labels_, model.predict(images))
 
 
 def test_a_fit_sees_augmented_images_and_the_seed_decides(stripes):

@@ -29,6 +29,7 @@ from infomeans import functional as IF
 from infomeans.data.arrays import channels_first
 from infomeans.data.scaling import Scaling
 from infomeans.estimators import saving, showing
+from infomeans.estimators.assigning import Assignment
 from infomeans.networks import Identity, UserNetwork
 from infomeans.plots.figures import clusters_figure, history_figure, map_figure
 from infomeans.training import make_fabric
@@ -76,7 +77,7 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: ArrayLike) -> Array:
         """The clean embedding (n, d)."""
         check_is_fitted(self, "network_")
-        embedding = self._evaluate(X, self.network_)
+        (embedding,) = self._evaluate(X, self.network_)
         return embedding.reshape(len(embedding), -1)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -134,13 +135,8 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         x = x.float().to(device)
         return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
 
-    def _evaluate(self, X: ArrayLike, *modules: nn.Module) -> Array:
-        """The modules applied one after the other to scaled samples."""
-        (result,) = self._stages(X, nn.Sequential(*modules))
-        return result
-
-    def _stages(self, X: ArrayLike, *modules: nn.Module) -> list[Array]:
-        """What each module makes of the one before, from scaled samples on, batch by batch.
+    def _evaluate(self, X: ArrayLike, module: nn.Module) -> list[Array]:
+        """What a module makes of scaled samples, one thing or several, batch by batch.
 
         Vectors go through the default network in double precision, so that a sample's result does
         not depend on which others share its batch; all else runs in single precision on the
@@ -151,17 +147,16 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         on_cpu = double or isinstance(self.network_, Identity)
         device = torch.device("cpu") if on_cpu else make_fabric(self.device).device
         dtype = torch.float64 if double else torch.float32
-        pipeline = nn.Sequential(*modules).eval()
+        module = module.eval()
         if double or device.type != "cpu":
-            pipeline = copy.deepcopy(pipeline).to(device, dtype)
-        results: list[list[Tensor]] = [[] for _ in modules]
+            module = copy.deepcopy(module).to(device, dtype)
+        results: list[tuple[Tensor, ...]] = []
         with torch.inference_mode():
             for batch in np.split(samples, range(PREDICT_BATCH, len(samples), PREDICT_BATCH)):
-                x = self._scaled(batch, self.scaling_, device).to(dtype)
-                for module, result in zip(pipeline, results, strict=True):
-                    x = module(x)
-                    result.append(x.cpu())
-        return [torch.cat(result).numpy() for result in results]
+                made = module(self._scaled(batch, self.scaling_, device).to(dtype))
+                parts = made if isinstance(made, tuple) else (made,)
+                results.append(tuple(part.cpu() for part in parts))
+        return [torch.cat(parts).numpy() for parts in zip(*results, strict=True)]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -180,9 +175,10 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
         return self.predict_proba(X).argmax(axis=1)
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """The posteriors (n, n_clusters)."""
+        """The posteriors (n, n_clusters); of augmented images their mean over a few views."""
         check_is_fitted(self, "method_")
-        return self._evaluate(X, self.network_, self.method_)
+        _, posteriors = self._evaluate(X, self._assignment())
+        return posteriors
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """The mutual information I(X;K) of the posteriors, in nats; y is ignored."""
@@ -251,10 +247,13 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
     def _cards(self) -> str:
         return showing.cards(self) if hasattr(self, "labels_") else ""
 
+    def _assignment(self) -> Assignment:
+        """The trained parts as one."""
+        return Assignment(self.network_, self.method_)
+
     def _assign(self, X: ArrayLike) -> tuple[Array, IntArray, Array]:
         """The embedding (n, d), the most probable clusters (n,) and how probable they are (n,)."""
-        embedding, posteriors = self._stages(X, self.network_, self.method_)
-        embedding = embedding.reshape(len(embedding), -1)
+        embedding, posteriors = self._evaluate(X, self._assignment())
         return embedding, posteriors.argmax(axis=1), posteriors.max(axis=1)
 
     def _seen(self, X: ArrayLike | None) -> tuple[Array, IntArray, Array]:

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from infomeans import __version__
 from infomeans.data.arrays import channels_first
 from infomeans.data.scaling import Scaling
+from infomeans.estimators.assigning import Assignment
 from infomeans.estimators.base import (
     COUNT,
     POSITIVE,
@@ -190,7 +191,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
         at random, instead of dropping pixels, and the graph measures distances that such changes
         cannot undo, if that makes clearer clusters. The neighbours in the graph that the start
-        comes from then have a say in the targets. It assumes that such changes leave an image what
+        comes from then have a say in the targets, and posteriors are means over a few views of an
+        image, which takes so many times as long. It assumes that such changes leave an image what
         it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
@@ -305,6 +307,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         start = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
         neighbors = None if start.graph is None or not self.augment else _neighbors(start.graph)
         return torch.as_tensor(start.labels), neighbors
+
+    def _assignment(self) -> Assignment:
+        return Assignment(self.network_, self.method_, views=self.augment)
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
         n_features = tensors["prototypes"].shape[1]

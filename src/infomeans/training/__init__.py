@@ -1,6 +1,11 @@
 """The training loop, its settings, its history and those who look on."""
 
-from infomeans.training.augmentation import augmentation_settings, random_affine
+from infomeans.training.augmentation import (
+    affine,
+    augmentation_settings,
+    fixed_changes,
+    random_affine,
+)
 from infomeans.training.callbacks import Callback, ProgressBars
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.devices import make_fabric
@@ -16,7 +21,9 @@ __all__ = [
     "Record",
     "Settings",
     "Trainer",
+    "affine",
     "augmentation_settings",
+    "fixed_changes",
     "isolated",
     "kept",
     "make_fabric",
