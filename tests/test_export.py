@@ -13,10 +13,13 @@ def run_onnx(path, X):
     return session.run(["embedding", "posteriors"], {"samples": X.astype(np.float32)})
 
 
-@pytest.mark.parametrize("cls", [MIADM, SRKMeans, DEPICT, MID, DEC, DCN])
-def test_the_graph_says_what_the_model_says(cls, blobs, tmp_path):
+@pytest.mark.parametrize(
+    ("cls", "network"),
+    [*((cls, "auto") for cls in (MIADM, SRKMeans, DEPICT, MID, DEC, DCN)), (MIADM, "residual")],
+)
+def test_the_graph_says_what_the_model_says(cls, network, blobs, tmp_path):
     X, _ = blobs
-    model = cls(4, **QUICK).fit(X)
+    model = cls(4, network=network, **QUICK).fit(X)
     to_onnx(model, tmp_path / "model.onnx")
     embedding, posteriors = run_onnx(tmp_path / "model.onnx", X)
     np.testing.assert_allclose(embedding, model.transform(X), atol=1e-4)

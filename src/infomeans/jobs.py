@@ -67,7 +67,7 @@ class Request:
     params : dict
         Parameters of the estimator beyond these.
     embeddings : bool
-        Whether the samples are embeddings, which need no network.
+        Whether the samples are embeddings, which need no auto-encoder.
     parquet : bool
         Whether to write the labels as Parquet as well.
     """
@@ -99,7 +99,7 @@ class Request:
         if self.embeddings:
             if self.method not in METHODS:
                 raise InputError(f"--embeddings: {self.method} has no network to do without.")
-            made.set_params(network=None)
+            made.set_params(network="residual")
         with as_input_error():
             make_fabric(device)
             made._validate_params()

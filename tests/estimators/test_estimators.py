@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -55,11 +56,23 @@ def test_given_embeddings_are_clustered_as_they_are(cls, blobs):
     )
 
 
+@pytest.mark.parametrize("cls", CLUSTERERS)
+def test_embeddings_that_no_plane_can_cut_are_moved_until_one_can(cls):
+    X, classes = make_moons(600, noise=0.05, random_state=0)
+    given, moved = (
+        cls(2, network=network, random_state=0).fit(X) for network in (None, "residual")
+    )
+    assert adjusted_rand_score(classes, given.initial_labels_) == 1
+    assert adjusted_rand_score(classes, given.labels_) < 0.6
+    assert adjusted_rand_score(classes, moved.labels_) > 0.95
+
+
 @pytest.mark.parametrize("cls", [MIADM, MID, DEPICT])
-def test_a_few_embeddings_that_lie_far_apart_leave_no_doubt(cls):
+@pytest.mark.parametrize("network", [None, "residual"])
+def test_a_few_embeddings_that_lie_far_apart_leave_no_doubt(cls, network):
     rng, classes = np.random.default_rng(0), np.arange(200) % 4
     X = 8 * np.eye(4, 16)[classes] + rng.normal(size=(200, 16))
-    model = cls(4, network=None, random_state=0).fit(X)
+    model = cls(4, network=network, random_state=0).fit(X)
     assert adjusted_rand_score(classes, model.labels_) == 1
     assert model.confidences_.mean() > 0.85
 

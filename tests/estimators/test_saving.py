@@ -31,10 +31,10 @@ def saved(model, path):
 
 
 @pytest.mark.parametrize("cls", DEEP)
-@pytest.mark.parametrize("kind", ["images", "vectors", "embeddings"])
+@pytest.mark.parametrize("kind", ["images", "vectors", "embeddings", "moved"])
 def test_a_loaded_model_is_the_same_model(cls, kind, stripes, blobs, tmp_path):
     X = stripes[0] if kind == "images" else blobs[0]
-    network = None if kind == "embeddings" else "auto"
+    network = {"embeddings": None, "moved": "residual"}.get(kind, "auto")
     model = cls(3, network=network, **QUICK).fit(X)
     loaded = saved(model, tmp_path / "model")
     assert type(loaded) is cls

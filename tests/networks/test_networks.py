@@ -166,9 +166,23 @@ def test_bad_networks_are_refused(network, error, message):
         build_network(network, (1, 8, 8), 3)
 
 
-def test_no_network_takes_vectors_only():
+@pytest.mark.parametrize("network", [None, "residual"])
+def test_what_takes_embeddings_takes_vectors_only(network):
     with pytest.raises(ValueError, match="takes X of shape"):
-        build_network(None, (1, 8, 8), 3)
+        build_network(network, (1, 8, 8), 3)
+
+
+def test_the_residual_network_starts_as_none_and_moves_no_feature_far():
+    network, x = build_network("residual", (6,), 3), torch.randn(50, 6)
+    torch.testing.assert_close(network(x), x)
+    torch.testing.assert_close(network.noisy(x), x)
+    nn.init.normal_(network.outer.weight, std=100)
+    moved = network(x) - x
+    assert moved.abs().max() <= 3 + 1e-5
+    assert moved.abs().median() > 2.9
+    nn.init.normal_(network.outer.weight, std=0.01)
+    assert not torch.equal(network.noisy(x), network(x))
+    torch.testing.assert_close(network.noisy(x, drop=False), network(x))
 
 
 def test_images_must_have_eight_pixels_a_side():

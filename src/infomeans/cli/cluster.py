@@ -69,7 +69,7 @@ def cluster(
     embeddings: Annotated[
         bool,
         typer.Option(
-            "--embeddings", help="Take vectors as embeddings: a head on them, no auto-encoder."
+            "--embeddings", help="Take vectors as embeddings: no auto-encoder, only small moves."
         ),
     ] = False,
     settings: Annotated[

@@ -31,7 +31,7 @@ from infomeans.estimators.saving import GIVEN, plain_params
 from infomeans.initial import check_init, initial_clusters
 from infomeans.methods import find_method
 from infomeans.methods.base import Neighbors
-from infomeans.networks import DenoisingAutoencoder, build_network
+from infomeans.networks import DenoisingAutoencoder, build_network, takes_embeddings
 from infomeans.training import (
     Callback,
     Checkpoint,
@@ -87,7 +87,7 @@ class DeepEstimator(SampleEstimator):
     }
 
     def _scaling(self, X: NDArray[Any]) -> Scaling:
-        if self.network is None and X.ndim == 2:
+        if takes_embeddings(self.network) and X.ndim == 2:
             return Scaling.of_embeddings(X)
         return super()._scaling(X)
 
@@ -173,9 +173,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     init : {"graph", "kmeans", "soft_kmeans"} or array of n labels
         Where the clusters start, in the pretrained embedding: sparse graph agglomeration,
         K-means, or soft K-means as the paper states it.
-    network : "auto", None, nn.Module or callable
+    network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
-        None takes X as embeddings, centred and divided by one number, and learns a head on them.
+        "residual" and None take X as embeddings that another model has made, centred and divided by
+        one number: the one moves them by a network that starts as none, the other leaves them where
+        they are and learns a head on them.
         A module of your own is copied, not changed; a callable is asked for one with
         `network((d,) or (c, h, w), n_clusters)`.
     pretrain_epochs, warmup_epochs, epochs : int, optional
@@ -258,6 +260,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             len(samples),
             () if self.network is None else samples.shape[1:],
             augment=self.augment,
+            embedded=takes_embeddings(self.network),
             pretrain_epochs=self.pretrain_epochs,
             warmup_epochs=self.warmup_epochs,
             epochs=self.epochs,

@@ -8,14 +8,17 @@ from infomeans.networks.build import (
     default_network,
     network_from_config,
     network_to_config,
+    takes_embeddings,
 )
 from infomeans.networks.convolutional import convolutional_autoencoder, kernel_and_padding
 from infomeans.networks.dense import dense_autoencoder
+from infomeans.networks.residual import ResidualNetwork
 
 __all__ = [
     "DenoisingAutoencoder",
     "Identity",
     "NetworkSpec",
+    "ResidualNetwork",
     "UserNetwork",
     "build_network",
     "convolutional_autoencoder",
@@ -24,4 +27,5 @@ __all__ = [
     "kernel_and_padding",
     "network_from_config",
     "network_to_config",
+    "takes_embeddings",
 ]

@@ -12,11 +12,13 @@ from infomeans.networks.adapters import Identity, UserNetwork
 from infomeans.networks.autoencoder import DenoisingAutoencoder
 from infomeans.networks.convolutional import convolutional_autoencoder
 from infomeans.networks.dense import dense_autoencoder
+from infomeans.networks.residual import ResidualNetwork
 
 Shape = tuple[int, ...]
 NetworkFactory = Callable[[Shape, int], nn.Module]
-NetworkSpec = nn.Module | NetworkFactory | Literal["auto"] | None
-AnyNetwork = DenoisingAutoencoder | UserNetwork | Identity
+NetworkSpec = nn.Module | NetworkFactory | Literal["auto", "residual"] | None
+_KNOWN = "'auto', 'residual', None, a torch module or a callable (shape, n_clusters) -> module"
+AnyNetwork = DenoisingAutoencoder | ResidualNetwork | UserNetwork | Identity
 
 
 def build_network(
@@ -26,9 +28,10 @@ def build_network(
 
     Parameters
     ----------
-    network : "auto", None, nn.Module or callable
+    network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors;
-        None takes the vectors as embeddings; a module is copied; a callable is asked for a module
+        "residual" takes the vectors as embeddings and moves them a little, None leaves them as they
+        are; a module is copied; a callable is asked for a module
         with `network(shape, n_clusters)`.
     shape : tuple of int
         Of one sample: `(d,)` or `(channels, height, width)`.
@@ -38,28 +41,27 @@ def build_network(
     **options
         Passed on to that network.
     """
-    if network is None:
+    if takes_embeddings(network):
         if len(shape) != 1:
             raise ValueError(
-                f"network=None clusters embeddings as they are and takes X of shape (n, d), "
-                f"but the samples have the shape {shape}; use network='auto' for images."
+                f"network={network!r} clusters embeddings and takes X of shape (n, d), but the "
+                f"samples have the shape {shape}; use network='auto' for images."
             )
-        return Identity()
+        return Identity() if network is None else ResidualNetwork(shape[0])
     if isinstance(network, str):
         if network != "auto":
-            raise ValueError(
-                f"network={network!r} is unknown; use 'auto', None, a torch module or a callable "
-                f"(shape, n_clusters) -> module."
-            )
+            raise ValueError(f"network={network!r} is unknown; use {_KNOWN}.")
         return default_network(shape, n_features, **options)
     if isinstance(network, nn.Module):
         return _adapt(copy.deepcopy(network), shape)
     if callable(network):
         return _adapt(copy.deepcopy(network(shape, n_clusters)), shape)
-    raise TypeError(
-        f"network={network!r} is a {type(network).__name__}; use 'auto', None, a torch module or a "
-        f"callable (shape, n_clusters) -> module."
-    )
+    raise TypeError(f"network={network!r} is a {type(network).__name__}; use {_KNOWN}.")
+
+
+def takes_embeddings(network: NetworkSpec) -> bool:
+    """Whether this is for samples that another model has embedded already."""
+    return network is None or (isinstance(network, str) and network == "residual")
 
 
 def default_network(shape: Shape, n_features: int, **options: Any) -> DenoisingAutoencoder:
@@ -91,6 +93,8 @@ def network_from_config(config: Mapping[str, Any], given: nn.Module | None = Non
     kind = options.pop("kind")
     if kind == "identity":
         return Identity()
+    if kind == "residual":
+        return ResidualNetwork(**options)
     if kind == "custom":
         if given is None:
             raise InputError(

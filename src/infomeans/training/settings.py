@@ -70,13 +70,16 @@ class Settings:
         }
 
 
-def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> Settings:
+def fast(
+    n_samples: int, shape: tuple[int, ...] = (), augment: bool = False, embedded: bool = False
+) -> Settings:
     """For a CPU with few cores: one-cycle schedules, fewer epochs the more samples there are.
 
     Pretraining looks at so many pixels and images, or vectors, in all. A dense network on vectors
     moves whole groups of samples at the rate that suits a convolutional one, and drifts from its
-    start; and it can learn nearly all of that start, for it has no noise of pixels to fit. Where
-    there is no network, only a head on given embeddings, nothing can be thrown off by a high rate.
+    start; and it can learn nearly all of that start, for it has no noise of pixels to fit. One that
+    only moves given embeddings does not drift so. Where there is no network, only a head on them,
+    nothing can be thrown off by a high rate.
     Augmented images are never the same twice, so that a longer alternation goes on learning.
     """
     images, vectors = len(shape) == 3, len(shape) == 1
@@ -89,7 +92,7 @@ def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> 
         ),
         batch_size=100,
         pretrain_learning_rate=5e-3,
-        learning_rate=1e-3 if images else 3e-4 if vectors else 1e-2,
+        learning_rate=(1e-3 if embedded else 3e-4) if vectors else 1e-3 if images else 1e-2,
         schedule="one-cycle",
         hidden_weight=0.0,
         detach_clean=True,
@@ -102,7 +105,9 @@ def fast(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> 
     )
 
 
-def paper(n_samples: int, shape: tuple[int, ...] = (), augment: bool = False) -> Settings:
+def paper(
+    n_samples: int, shape: tuple[int, ...] = (), augment: bool = False, embedded: bool = False
+) -> Settings:
     """The paper's own: constant rates, and every phase as long as it improves."""
     return Settings(
         pretrain_epochs=4000,
@@ -132,6 +137,7 @@ def resolve_settings(
     shape: tuple[int, ...] = (),
     *,
     augment: bool = False,
+    embedded: bool = False,
     **overrides: int | float | None,
 ) -> Settings:
     """A preset for these samples, with those values replaced that are not None.
@@ -144,6 +150,8 @@ def resolve_settings(
         Of a sample that the network takes; empty where there is no network.
     augment : bool
         Whether the samples are changed at random every time.
+    embedded : bool
+        Whether the samples are embeddings that another model has made.
     **overrides
         Fields of `Settings`.
     """
@@ -154,7 +162,7 @@ def resolve_settings(
         for name, value in overrides.items()
         if value is not None
     }
-    return replace(PRESETS[preset](n_samples, shape, augment), **given)  # type: ignore[arg-type]
+    return replace(PRESETS[preset](n_samples, shape, augment, embedded), **given)  # type: ignore[arg-type]
 
 
 def _epochs(samples: int, n_samples: int, *, least: int, most: int) -> int:
