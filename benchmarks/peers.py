@@ -24,12 +24,11 @@ Every contestant runs in a process of its own, one after the other:
 - bf16: as graph, with precision="bf16-mixed"; for processors that multiply such numbers, and only
   if asked for.
 
-All but defaults get the same vectors (every pixel with mean 0 and variance 1), dense auto-encoders
-of the same widths (256-500-500-2000-10), the same batch size, Adam, and the same numbers of
-epochs; K-means has twenty restarts. All else is each library's default: learning rates and their
-schedule, weights of the loss, and details of the network, which in infomeans has some dropout and
-an embedding with tanh, in ClustPy none and a linear one. infomeans may stop earlier, once its
-targets stand still.
+All but defaults get the same vectors (every pixel with mean 0 and variance 1), ClustPy's dense
+auto-encoder layer for layer (256-500-500-2000-10, leaky ReLU, a linear embedding), the same batch
+size, Adam, and the same numbers of epochs; K-means has twenty restarts. All else is each library's
+default: learning rates and their schedule, and weights of the loss. infomeans may stop earlier,
+once its targets stand still.
 
 The clock runs from the call of `fit` and stands still while clusters are looked at. An epoch of
 infomeans includes its pass over the clean data, the new targets and that look. ClustPy is watched
@@ -362,7 +361,6 @@ def contest(job: dict[str, Any]) -> None:
 def prepare_infomeans(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
     import infomeans
     from infomeans.methods import find_method
-    from infomeans.networks import dense_autoencoder
     from infomeans.training import Callback, Record
 
     kind: Any = {"dec": infomeans.DEC, "dcn": infomeans.DCN}[job["method"]]
@@ -389,9 +387,7 @@ def prepare_infomeans(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
             if job["contestant"] == "bf16":
                 settings["precision"] = "bf16-mixed"
             settings["warmup_epochs"] = 0
-            settings["network"] = lambda shape, k: dense_autoencoder(
-                shape[0], FEATURES, hidden=HIDDEN
-            )
+            settings["network"] = lambda shape, k: same_network(shape[0])
         watch = Watch()
         model = Estimator(
             K, device="cpu", random_state=job["seed"], callbacks=[Epochs()], **settings
@@ -401,6 +397,33 @@ def prepare_infomeans(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
         return watch
 
     return fit
+
+
+def same_network(n_inputs: int) -> Any:
+    """What ClustPy trains, layer for layer, for infomeans."""
+    from torch import nn
+
+    def layers(widths: tuple[int, ...]) -> nn.Sequential:
+        linear = [nn.Linear(wide, narrow) for wide, narrow in pairwise(widths)]
+        parts = [part for layer in linear for part in (layer, nn.LeakyReLU())]
+        return nn.Sequential(*parts[:-1])
+
+    class Autoencoder(nn.Module):
+        # Not by its layers; but DCN's reconstruction keeps the embedding from shrinking to nothing.
+        bounded = True
+
+        def __init__(self) -> None:
+            super().__init__()
+            widths = (n_inputs, *HIDDEN, FEATURES)
+            self.encoder, self.decoder = layers(widths), layers(widths[::-1])
+
+        def encode(self, x: Any) -> Any:
+            return self.encoder(x)
+
+        def decode(self, z: Any) -> Any:
+            return self.decoder(z)
+
+    return Autoencoder()
 
 
 def prepare_clustpy(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:

@@ -206,6 +206,7 @@ def create_run(out: Path, request: Request, samples: Samples, *, overwrite: bool
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         "seed": request.seed,
+        "threads": torch.get_num_threads(),
         "arguments": asdict(request),
         "data": describe(samples),
     }

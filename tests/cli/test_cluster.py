@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from infomeans import load
 from infomeans.errors import InputError
@@ -40,6 +41,7 @@ def test_a_run_holds_everything(run, photos):
     )
     config = json.loads((run / "config.json").read_text())
     assert config["seed"] == 0
+    assert config["threads"] == torch.get_num_threads()
     assert set(config["versions"]) >= {"infomeans", "torch", "numpy", "scikit-learn", "python"}
     assert config["arguments"]["source"] == str(photos)
     assert len(config["data"]["fingerprint"]) == 64

@@ -1,6 +1,6 @@
 """infomeans methods."""
 
-from rich.padding import Padding
+from rich.table import Table
 
 from infomeans.cli.reporting import console
 
@@ -12,6 +12,10 @@ def methods() -> None:
     """
     from infomeans.methods import BASELINES, METHODS
 
+    table = Table.grid(padding=(0, 2, 0, 0))
     for info in (METHODS | BASELINES).values():
-        console.print(f"[bold cyan]{info.slug:<10}[/] [bold]{info.estimator}[/]: {info.summary}")
-        console.print(Padding(f"[dim]{info.citation}", (0, 0, 1, 11)), highlight=False)
+        table.add_row(
+            f"[bold cyan]{info.slug}[/]",
+            f"[bold]{info.estimator}[/]: {info.summary}\n[dim]{info.citation}[/]\n",
+        )
+    console.print(table)
