@@ -38,8 +38,9 @@ def main() -> None:
             for seed in options.seeds:
                 for network in (None, "residual"):
                     row = {"dataset": dataset, "method": method, "seed": seed, "network": network}
+                    where = machine()
                     row |= measure(X, classes, method, seed, network)
-                    append("embeddings.jsonl", {**row, "machine": machine()})
+                    append("embeddings.jsonl", {**row, "machine": where})
                     print(
                         f"{dataset:<10}{method:<10}{seed:>2} {network!s:<9}"
                         f" start {row['start']['acc']:.4f} / {row['start']['nmi']:.4f}"

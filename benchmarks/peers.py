@@ -409,9 +409,6 @@ def same_network(n_inputs: int) -> Any:
         return nn.Sequential(*parts[:-1])
 
     class Autoencoder(nn.Module):
-        # Not by its layers; but DCN's reconstruction keeps the embedding from shrinking to nothing.
-        bounded = True
-
         def __init__(self) -> None:
             super().__init__()
             widths = (n_inputs, *HIDDEN, FEATURES)

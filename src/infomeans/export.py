@@ -41,8 +41,8 @@ class Pipeline(nn.Module):
         x = samples if axis is None else samples.movedim(axis, 1)
         x = x[:, None] if x.ndim == 3 else x
         x = self.scaling(x.to(self.scaling.shift.dtype)).float()
-        embedding, posteriors = self.assignment(x)
-        return embedding, posteriors
+        made: tuple[Tensor, Tensor] = self.assignment(x)
+        return made
 
 
 def to_onnx(model: SampleClusterer, path: str | Path) -> None:

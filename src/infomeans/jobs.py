@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -98,7 +98,9 @@ class Request:
         made.set_params(**self.params, random_state=self.seed, device=device)
         if self.embeddings:
             if self.method not in METHODS:
-                raise InputError(f"--embeddings: {self.method} has no network to do without.")
+                raise InputError(
+                    f"--embeddings: {self.method} has no network anyway; leave it out."
+                )
             made.set_params(network="residual")
         with as_input_error():
             make_fabric(device)
@@ -183,7 +185,7 @@ def finish(
     progress: Progress | None = None,
 ) -> None:
     """Write what a fitted estimator says of its samples, and itself."""
-    posteriors = predict_proba(estimator, samples.X, progress)
+    embedding, posteriors = _in_chunks(estimator._embed_and_assign, samples.X, progress)
     clusters = posteriors.argmax(axis=1)
     figures = {**_figures(posteriors), "epochs": len(estimator.history_), **metrics}
     start = getattr(estimator, "initial_labels_", None)
@@ -195,7 +197,6 @@ def finish(
             figures["start"] |= scores(samples.labels, start)
     run.write_history(estimator.history_)
     write_model(estimator, run.model, recipe=samples.recipe, overwrite=True)
-    embedding = estimator.transform(samples.X)
     run.write_results(samples.ids, posteriors, embedding, figures, parquet=parquet)
 
 
@@ -225,12 +226,20 @@ def _resumed(out: Path, samples: Samples) -> Run:
 
 def predict_proba(model: SampleClusterer, X: Array, progress: Progress | None = None) -> Array:
     """The posteriors of all samples, chunk by chunk."""
-    chunks = []
+    (posteriors,) = _in_chunks(lambda chunk: (model.predict_proba(chunk),), X, progress)
+    return posteriors
+
+
+def _in_chunks(
+    ask: Callable[[Array], tuple[Array, ...]], X: Array, progress: Progress | None
+) -> list[Array]:
+    """What a function gives for all samples, asked chunk by chunk."""
+    answers = []
     for first in range(0, len(X), CHUNK):
-        chunks.append(model.predict_proba(X[first : first + CHUNK]))
+        answers.append(ask(X[first : first + CHUNK]))
         if progress:
             progress(min(first + CHUNK, len(X)), len(X))
-    return np.concatenate(chunks)
+    return [np.concatenate(parts) for parts in zip(*answers, strict=True)]
 
 
 def load_clusterer(path: Path) -> SampleClusterer:

@@ -119,7 +119,10 @@ def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monk
     job = grid.make_job("usps", "mi-adm", 0, augment=True)
     line = grid.run_job(job, data_dir, cache, 1, results)
     assert line["augment"]
-    assert line["settings"]["augmentation"] == augmentation.augmentation_settings()
+    assert line["settings"]["augmentation"] == {
+        **augmentation.augmentation_settings(),
+        "views": 9,
+    }
     assert line["pretrained_by"].keys() >= {"commit", "threads", "versions"}
     assert [path for path in cache.iterdir() if path.name.startswith("usps-0-augment-")]
     assert "### USPS, augmented" in grid.render(results, tmp_path)

@@ -20,6 +20,7 @@ from infomeans import (
     SRKMeans,
 )
 from infomeans.errors import InputError
+from infomeans.training import augmentation
 
 DEEP = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
 QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
@@ -44,6 +45,17 @@ def test_a_loaded_model_is_the_same_model(cls, kind, stripes, blobs, tmp_path):
     for name in ("labels_", "initial_labels_", "cluster_centers_"):
         assert np.array_equal(getattr(loaded, name), getattr(model, name))
     assert loaded.history_ == model.history_
+
+
+def test_the_views_of_an_augmented_model_belong_to_it(stripes, tmp_path, monkeypatch):
+    model = MIADM(3, augment=True, **QUICK).fit(stripes[0])
+    posteriors = model.predict_proba(stripes[0])
+    monkeypatch.setitem(augmentation.LIMITS, "degrees", 40.0)
+    loaded = saved(model, tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(stripes[0]), posteriors)
+    model.set_params(augment=False)
+    np.testing.assert_array_equal(model.predict_proba(stripes[0]), posteriors)
+    assert model.fit(stripes[0]).views_.shape == (0, 2, 3)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from infomeans.graph import agglomerate
 from infomeans.methods.base import Embedded
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.networks import build_network
-from infomeans.training import affine, augmentation, fixed_changes, random_affine
+from infomeans.training import augmentation, random_affine, view_maps, warp
 from infomeans.training.step import TrainingStep
 
 
@@ -45,13 +45,18 @@ def test_the_background_stays_the_background():
     torch.testing.assert_close(random_affine(x), x)
 
 
-def test_fixed_changes_go_both_ways_and_are_never_the_same():
-    changes = fixed_changes()
-    assert changes.shape == (augmentation.VIEWS - 1, 5)
-    assert changes.abs().max() <= 1
-    torch.testing.assert_close(changes.mean(dim=0), torch.zeros(5))
-    assert (changes != 0).all()
-    assert len(torch.unique(changes, dim=0)) == len(changes)
+def test_views_have_the_mean_and_the_covariance_of_random_changes(monkeypatch):
+    seen = {}
+    maps = augmentation._affine_maps
+    monkeypatch.setattr(
+        augmentation, "_affine_maps", lambda a, ratio: seen.update(a=a) or maps(a, ratio)
+    )
+    assert view_maps(8, 12).shape == (augmentation.VIEWS - 1, 2, 3)
+    amounts = seen["a"]
+    torch.testing.assert_close(amounts.mean(dim=1), torch.zeros(5))
+    torch.testing.assert_close(amounts @ amounts.T / amounts.shape[1], torch.eye(5) / 3)
+    random_affine(torch.zeros(20_000, 1, 8, 12))
+    torch.testing.assert_close(seen["a"].cov(), torch.eye(5) / 3, atol=0.02, rtol=0)
 
 
 def test_posteriors_are_means_over_views_whichever_samples_come_together():
@@ -60,7 +65,7 @@ def test_posteriors_are_means_over_views_whichever_samples_come_together():
     model = MIADM(10, augment=True, **settings).fit(images)
     x = model._scaled(model._read(images, reset=False), model.scaling_, torch.device("cpu"))
     with torch.no_grad():
-        views = [x, *(affine(x, change[:, None]) for change in fixed_changes())]
+        views = [x, *(warp(x, view[None]) for view in view_maps(8, 8))]
         posteriors = torch.stack([model.method_(model.network_(view)) for view in views])
         embedding = model.network_(x)
     assert posteriors.std(dim=0).max() > 1e-3

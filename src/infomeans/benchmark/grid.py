@@ -321,7 +321,7 @@ def run_job(
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
             "training": asdict(_settings(samples, augment=job.augment)) if encoder else None,
-            "augmentation": augmentation_settings() if job.augment and encoder else None,
+            "augmentation": _augmentation() if job.augment and encoder else None,
         },
         "versions": versions(),
     }
@@ -392,6 +392,10 @@ def _fingerprint(job: Job, *parts: object) -> str:
     """A short text that is another one as soon as any of these, or how images change, is."""
     parts += (augmentation.LIMITS,) if job.augment else ()
     return sha256(" ".join(map(str, parts)).encode()).hexdigest()[:8]
+
+
+def _augmentation() -> dict[str, float]:
+    return {**augmentation_settings(), "views": augmentation.VIEWS}
 
 
 def _settings(samples: Samples, *, augment: bool = False) -> Settings:

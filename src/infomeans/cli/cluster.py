@@ -63,13 +63,14 @@ def cluster(
         bool,
         typer.Option(
             "--augment",
-            help="Images may be turned, scaled, sheared, shifted a little: train and start so.",
+            help="Images may be turned, scaled, sheared, shifted a little: make use of it.",
         ),
     ] = False,
     embeddings: Annotated[
         bool,
         typer.Option(
-            "--embeddings", help="Take vectors as embeddings: no auto-encoder, only small moves."
+            "--embeddings",
+            help="Take vectors as embeddings of another model: move them, no auto-encoder.",
         ),
     ] = False,
     settings: Annotated[

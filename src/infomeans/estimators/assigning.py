@@ -1,8 +1,10 @@
 """The trained parts as one: from scaled samples to their embedding and their posteriors."""
 
+import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from infomeans.training import affine, fixed_changes
+from infomeans.training import warp
 
 
 class Assignment(nn.Module):
@@ -11,23 +13,22 @@ class Assignment(nn.Module):
     Parameters
     ----------
     network, method : nn.Module
-    views : bool
-        Whether posteriors are the mean over views of an image, for one whose small changes leave
-        it what it is: the same few for every image, so that no sample depends on another.
+    views : (v, 2, 3) array
+        Affine maps. Posteriors are means over an image and what these make of it; all images are
+        changed alike, so that no sample depends on another.
     """
 
-    changes: Tensor
+    views: Tensor
 
-    def __init__(self, network: nn.Module, method: nn.Module, *, views: bool = False) -> None:
+    def __init__(self, network: nn.Module, method: nn.Module, views: ArrayLike = ()) -> None:
         super().__init__()
         self.network = network
         self.method = method
-        changes = fixed_changes()
-        self.register_buffer("changes", changes if views else changes[:0])
+        self.register_buffer("views", torch.as_tensor(views))
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The clean embedding (n, d) and the posteriors (n, K)."""
+        """The embedding (n, d) of samples as they are, and their posteriors (n, K)."""
         z = self.network(x)
         seen = [self.method(z)]
-        seen += [self.method(self.network(affine(x, c[:, None]))) for c in self.changes]
+        seen += [self.method(self.network(warp(x, view[None]))) for view in self.views]
         return z.flatten(1), sum(seen) / len(seen)

@@ -35,7 +35,7 @@ from infomeans.plots.figures import clusters_figure, history_figure, map_figure
 from infomeans.training import make_fabric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -77,8 +77,7 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: ArrayLike) -> Array:
         """The clean embedding (n, d)."""
         check_is_fitted(self, "network_")
-        (embedding,) = self._evaluate(X, self.network_)
-        return embedding.reshape(len(embedding), -1)
+        return _joined(z.flatten(1) for z in self._evaluate(X, self.network_))
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted model to a folder, from which `infomeans.load` reads it back.
@@ -135,8 +134,8 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         x = x.float().to(device)
         return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
 
-    def _evaluate(self, X: ArrayLike, module: nn.Module) -> list[Array]:
-        """What a module makes of scaled samples, one thing or several, batch by batch.
+    def _evaluate(self, X: ArrayLike, module: nn.Module) -> Iterator[Any]:
+        """What a module makes of scaled samples, batch by batch.
 
         Vectors go through the default network in double precision, so that a sample's result does
         not depend on which others share its batch; all else runs in single precision on the
@@ -150,13 +149,9 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         module = module.eval()
         if double or device.type != "cpu":
             module = copy.deepcopy(module).to(device, dtype)
-        results: list[tuple[Tensor, ...]] = []
-        with torch.inference_mode():
-            for batch in np.split(samples, range(PREDICT_BATCH, len(samples), PREDICT_BATCH)):
-                made = module(self._scaled(batch, self.scaling_, device).to(dtype))
-                parts = made if isinstance(made, tuple) else (made,)
-                results.append(tuple(part.cpu() for part in parts))
-        return [torch.cat(parts).numpy() for parts in zip(*results, strict=True)]
+        for batch in np.split(samples, range(PREDICT_BATCH, len(samples), PREDICT_BATCH)):
+            with torch.inference_mode():
+                yield module(self._scaled(batch, self.scaling_, device).to(dtype))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -175,10 +170,9 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
         return self.predict_proba(X).argmax(axis=1)
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """The posteriors (n, n_clusters); of augmented images their mean over a few views."""
+        """The posteriors (n, n_clusters)."""
         check_is_fitted(self, "method_")
-        _, posteriors = self._evaluate(X, self._assignment())
-        return posteriors
+        return _joined(p for _, p in self._evaluate(X, self._assignment()))
 
     def score(self, X: ArrayLike, y: object = None) -> float:
         """The mutual information I(X;K) of the posteriors, in nats; y is ignored."""
@@ -249,12 +243,17 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
 
     def _assignment(self) -> Assignment:
         """The trained parts as one."""
-        return Assignment(self.network_, self.method_)
+        return Assignment(self.network_, self.method_, getattr(self, "views_", ()))
 
     def _assign(self, X: ArrayLike) -> tuple[Array, IntArray, Array]:
         """The embedding (n, d), the most probable clusters (n,) and how probable they are (n,)."""
-        embedding, posteriors = self._evaluate(X, self._assignment())
+        embedding, posteriors = self._embed_and_assign(X)
         return embedding, posteriors.argmax(axis=1), posteriors.max(axis=1)
+
+    def _embed_and_assign(self, X: ArrayLike) -> tuple[Array, Array]:
+        """The embedding (n, d) and the posteriors (n, n_clusters), in one go."""
+        embeddings, posteriors = zip(*self._evaluate(X, self._assignment()), strict=True)
+        return _joined(embeddings), _joined(posteriors)
 
     def _seen(self, X: ArrayLike | None) -> tuple[Array, IntArray, Array]:
         """The same, by default of the samples seen in fit."""
@@ -285,6 +284,10 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
     @abstractmethod
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
         """A method of the right size for these tensors."""
+
+
+def _joined(parts: Iterable[Tensor]) -> Array:
+    return torch.cat([part.cpu() for part in parts]).numpy()
 
 
 def _tensor(samples: NDArray[Any]) -> Tensor:

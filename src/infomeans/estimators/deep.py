@@ -19,7 +19,6 @@ from torch import Tensor, nn
 from infomeans import __version__
 from infomeans.data.arrays import channels_first
 from infomeans.data.scaling import Scaling
-from infomeans.estimators.assigning import Assignment
 from infomeans.estimators.base import (
     COUNT,
     POSITIVE,
@@ -42,6 +41,7 @@ from infomeans.training import (
     make_fabric,
     random_affine,
     resolve_settings,
+    view_maps,
 )
 from infomeans.training.augmentation import LIMITS
 
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 
 # Parameters that leave the result of a training as it is.
 HARMLESS = ("verbose",)
+
+_NO_VIEWS = np.empty((0, 2, 3), np.float32)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -176,8 +178,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         "residual" and None take X as embeddings that another model has made, centred and divided by
-        one number: the one moves them by a network that starts as none, the other leaves them where
-        they are and learns a head on them.
+        one number: the one moves them, by 3 at most in any feature, and starts as the identity; the
+        other leaves them as they are and learns a head on them.
         A module of your own is copied, not changed; a callable is asked for one with
         `network((d,) or (c, h, w), n_clusters)`.
     pretrain_epochs, warmup_epochs, epochs : int, optional
@@ -193,9 +195,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
         at random, instead of dropping pixels, and the graph measures distances that such changes
         cannot undo, if that makes clearer clusters. The neighbours in the graph that the start
-        comes from then have a say in the targets, and posteriors are means over a few views of an
-        image, which takes so many times as long. It assumes that such changes leave an image what
-        it is.
+        comes from then have a say in the targets, and predictions look at nine views of an image.
+        It assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     precision : str
@@ -222,6 +223,10 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         One record an epoch; see `infomeans.training.Record`.
     initial_labels_ : (n,) integer array
         The initial clusters.
+    views_ : (8, 2, 3) array
+        With `augment`, the affine maps that make the views of an image, over which `predict_proba`
+        takes the mean; otherwise there are none. The embedding and the history come from the image
+        as it is.
     network_, method_, scaling_ : nn.Module
         The parts of the trained model.
     """
@@ -276,6 +281,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             initial = trainer.cluster(x, method, partial(self._start, samples, seed=trainer.seed))
         self.initial_labels_ = initial.cpu().numpy()
         self.method_ = method.cpu().eval()
+        self.views_ = view_maps(*samples.shape[2:]).numpy() if self.augment else _NO_VIEWS
         self.cluster_centers_ = method.prototypes.detach().numpy().copy()
         self.embedding_, self.labels_, self.confidences_ = self._assign(X)
         return self
@@ -310,9 +316,6 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         start = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
         neighbors = None if start.graph is None or not self.augment else _neighbors(start.graph)
         return torch.as_tensor(start.labels), neighbors
-
-    def _assignment(self) -> Assignment:
-        return Assignment(self.network_, self.method_, views=self.augment)
 
     def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
         n_features = tensors["prototypes"].shape[1]

@@ -17,8 +17,9 @@ from infomeans.networks.residual import ResidualNetwork
 Shape = tuple[int, ...]
 NetworkFactory = Callable[[Shape, int], nn.Module]
 NetworkSpec = nn.Module | NetworkFactory | Literal["auto", "residual"] | None
-_KNOWN = "'auto', 'residual', None, a torch module or a callable (shape, n_clusters) -> module"
 AnyNetwork = DenoisingAutoencoder | ResidualNetwork | UserNetwork | Identity
+
+_KNOWN = "'auto', 'residual', None, a torch module or a callable (shape, n_clusters) -> module"
 
 
 def build_network(
@@ -29,10 +30,10 @@ def build_network(
     Parameters
     ----------
     network : "auto", "residual", None, nn.Module or callable
-        "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors;
-        "residual" takes the vectors as embeddings and moves them a little, None leaves them as they
-        are; a module is copied; a callable is asked for a module
-        with `network(shape, n_clusters)`.
+        "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
+        "residual" and None take vectors as embeddings: the one moves them, the other leaves them as
+        they are. A module is copied; a callable is asked for a module with
+        `network(shape, n_clusters)`.
     shape : tuple of int
         Of one sample: `(d,)` or `(channels, height, width)`.
     n_clusters : int
@@ -41,7 +42,7 @@ def build_network(
     **options
         Passed on to that network.
     """
-    if takes_embeddings(network):
+    if network is None or network == "residual":
         if len(shape) != 1:
             raise ValueError(
                 f"network={network!r} clusters embeddings and takes X of shape (n, d), but the "
@@ -60,8 +61,10 @@ def build_network(
 
 
 def takes_embeddings(network: NetworkSpec) -> bool:
-    """Whether this is for samples that another model has embedded already."""
-    return network is None or (isinstance(network, str) and network == "residual")
+    """Whether this is for samples that another model has embedded."""
+    if isinstance(network, nn.Module):
+        return isinstance(network, Identity | ResidualNetwork)
+    return network is None or network == "residual"
 
 
 def default_network(shape: Shape, n_features: int, **options: Any) -> DenoisingAutoencoder:

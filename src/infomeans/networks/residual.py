@@ -5,18 +5,14 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-HIDDEN = 1024
-REACH = 3.0
-"""How far a feature may be moved; the features that come in have a variance of 1 on average."""
-
 DROPOUT = 0.1
 
 
 class ResidualNetwork(nn.Module):
-    """Moves embeddings a little: `x + r tanh(f(x) / r)`, where `f` has one hidden layer.
+    """Moves embeddings: `x + r tanh(f(x) / r)`, where `f` has one hidden layer.
 
-    It starts as no network at all, so that the clusters start in the embeddings as they are. A head
-    alone can only cut these by planes; what comes out here can be cut so where they cannot.
+    It starts as the identity, so that the clusters start in the embeddings as they are. A head
+    alone can only cut these by planes; here they move until planes can cut them.
 
     Parameters
     ----------
@@ -24,19 +20,27 @@ class ResidualNetwork(nn.Module):
         Length of an embedding.
     hidden : int
         Width of the layer in between.
+    reach : float
+        How far a feature may be moved; those that come in have a variance of 1 on average.
     """
 
     # No feature leaves its place by more than the reach, whatever the loss.
     bounded = True
     reconstructs = False
 
-    def __init__(self, n_inputs: int, *, hidden: int = HIDDEN) -> None:
+    def __init__(self, n_inputs: int, *, hidden: int = 1024, reach: float = 3.0) -> None:
         super().__init__()
+        self.reach = reach
         self.inner = nn.Sequential(nn.Linear(n_inputs, hidden), nn.LeakyReLU())
         self.outer = nn.Linear(hidden, n_inputs)
         nn.init.zeros_(self.outer.weight)
         nn.init.zeros_(self.outer.bias)
-        self.config: dict[str, Any] = {"kind": "residual", "n_inputs": n_inputs, "hidden": hidden}
+        self.config: dict[str, Any] = {
+            "kind": "residual",
+            "n_inputs": n_inputs,
+            "hidden": hidden,
+            "reach": reach,
+        }
 
     def forward(self, x: Tensor) -> Tensor:
         """The embedding without noise."""
@@ -52,4 +56,4 @@ class ResidualNetwork(nn.Module):
         return x.new_zeros(())
 
     def _moved(self, x: Tensor, activations: Tensor) -> Tensor:
-        return x + REACH * (self.outer(activations) / REACH).tanh()
+        return x + self.reach * (self.outer(activations) / self.reach).tanh()

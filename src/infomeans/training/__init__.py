@@ -1,10 +1,10 @@
 """The training loop, its settings, its history and those who look on."""
 
 from infomeans.training.augmentation import (
-    affine,
     augmentation_settings,
-    fixed_changes,
     random_affine,
+    view_maps,
+    warp,
 )
 from infomeans.training.callbacks import Callback, ProgressBars
 from infomeans.training.checkpoint import Checkpoint
@@ -21,13 +21,13 @@ __all__ = [
     "Record",
     "Settings",
     "Trainer",
-    "affine",
     "augmentation_settings",
-    "fixed_changes",
     "isolated",
     "kept",
     "make_fabric",
     "random_affine",
     "resolve_settings",
     "seed_for",
+    "view_maps",
+    "warp",
 ]

@@ -1,11 +1,11 @@
-"""Small random changes of images that leave them what they are."""
+"""Small changes of images that leave them what they are."""
 
 import math
+from itertools import product
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.quasirandom import SobolEngine
 
 LIMITS = {"degrees": 10.0, "scale": 0.1, "shear": 0.1, "shift": 0.06}
 """How far an image may be turned and scaled, sheared, and shifted in units of its size."""
@@ -13,15 +13,16 @@ LIMITS = {"degrees": 10.0, "scale": 0.1, "shear": 0.1, "shift": 0.06}
 VOTES = {"say": 0.5, "doubt": 0.01}
 """How much neighbours count in the targets, and how much they may be wrong."""
 
-VIEWS = 7
-"""Views of an image that its posteriors are the mean of: itself, and changes that cancel out."""
-
 KINDS = 5
+"""Turns, scalings, shears, and shifts to the right and down."""
+
+VIEWS = 9
+"""Views of an image that its posteriors are the mean of: itself and eight changes."""
 
 
 def augmentation_settings() -> dict[str, float]:
-    """What checkpoints and results write down about augmentation."""
-    return {**LIMITS, **VOTES, "views": VIEWS}
+    """What augmentation comes to in a training."""
+    return {**LIMITS, **VOTES}
 
 
 def random_affine(x: Tensor) -> Tensor:
@@ -33,30 +34,23 @@ def random_affine(x: Tensor) -> Tensor:
     ----------
     x : (n, c, h, w) tensor
     """
-    return affine(x, 2 * torch.rand(KINDS, len(x), device=x.device, dtype=x.dtype) - 1)
+    amounts = 2 * torch.rand(KINDS, len(x), device=x.device, dtype=x.dtype) - 1
+    return warp(x, _affine_maps(amounts, x.shape[2] / x.shape[3]))
 
 
-def affine(x: Tensor, amounts: Tensor) -> Tensor:
-    """Turn, scale, shear and shift images.
+def view_maps(height: int, width: int) -> Tensor:
+    """Affine maps (8, 2, 3) that stand for all the random ones, for images of this size.
 
-    Parameters
-    ----------
-    x : (n, c, h, w) tensor
-    amounts : (5, n) or (5, 1) tensor
-        Of each kind of change, between -1 and 1, where `LIMITS` are reached; for every image its
-        own or the same. Shifts to the right and down are kinds of their own.
+    Amounts have the mean and the covariance of the random ones: each kind of change goes both ways
+    equally often, whichever way any other goes. It is a fractional factorial design, where two of
+    the five signs are products of the others.
     """
-    turn = amounts[0] * math.radians(LIMITS["degrees"])
-    grow, lean = 1 + amounts[1] * LIMITS["scale"], amounts[2] * LIMITS["shear"]
-    # A grid runs from -1 to 1, so that the width is 2.
-    right, down = amounts[3:] * (2 * LIMITS["shift"])
-    cos, sin = grow * turn.cos(), grow * turn.sin()
-    ratio = x.shape[2] / x.shape[3]  # of the units of the two axes
-    rows = (
-        torch.stack([cos, ratio * (lean * cos - sin), right]),
-        torch.stack([sin / ratio, lean * sin + cos, down]),
-    )
-    maps = torch.stack(rows).permute(2, 0, 1)
+    signs = [(a, b, c, a * b, a * c) for a, b, c in product((-1.0, 1.0), repeat=3)]
+    return _affine_maps(torch.tensor(signs).T / math.sqrt(3), height / width)
+
+
+def warp(x: Tensor, maps: Tensor) -> Tensor:
+    """Images (n, c, h, w), changed by a map of their own (n, 2, 3) or all by one (1, 2, 3)."""
     grid = F.affine_grid(maps, [len(maps), *x.shape[1:]], align_corners=False)
     # Not len(x), which would be fixed for good in a model that is exported.
     grid = grid.expand(x.shape[0], -1, -1, -1)
@@ -64,7 +58,18 @@ def affine(x: Tensor, amounts: Tensor) -> Tensor:
     return moved.contiguous(memory_format=torch.channels_last)
 
 
-def fixed_changes() -> Tensor:
-    """Amounts (`VIEWS` - 1, 5) of changes that are spread evenly and have a mean of zero."""
-    # The first point of the sequence is a corner, the second the centre, which changes nothing.
-    return 2 * SobolEngine(KINDS).draw(VIEWS + 1)[2:] - 1
+def _affine_maps(amounts: Tensor, ratio: float) -> Tensor:
+    """Maps (n, 2, 3) that change by so much (5, n) of each kind; at 1 and -1 are the limits.
+
+    The ratio is that of height to width, the units of the two axes.
+    """
+    turn = amounts[0] * math.radians(LIMITS["degrees"])
+    grow, lean = 1 + amounts[1] * LIMITS["scale"], amounts[2] * LIMITS["shear"]
+    # A grid runs from -1 to 1, so that the width is 2.
+    right, down = amounts[3:] * (2 * LIMITS["shift"])
+    cos, sin = grow * turn.cos(), grow * turn.sin()
+    rows = (
+        torch.stack([cos, ratio * (lean * cos - sin), right]),
+        torch.stack([sin / ratio, lean * sin + cos, down]),
+    )
+    return torch.stack(rows).permute(2, 0, 1)

@@ -78,9 +78,9 @@ def fast(
     Pretraining looks at so many pixels and images, or vectors, in all. A dense network on vectors
     moves whole groups of samples at the rate that suits a convolutional one, and drifts from its
     start; and it can learn nearly all of that start, for it has no noise of pixels to fit. One that
-    only moves given embeddings does not drift so. Where there is no network, only a head on them,
-    nothing can be thrown off by a high rate.
-    Augmented images are never the same twice, so that a longer alternation goes on learning.
+    moves given embeddings does not drift so. Where there is no network, only a head on them,
+    nothing can be thrown off by a high rate. Augmented images are never the same twice, so that a
+    longer alternation goes on learning.
     """
     images, vectors = len(shape) == 3, len(shape) == 1
     budget = min(PIXELS // math.prod(shape[1:]), IMAGES) if images else VECTORS
