@@ -67,6 +67,17 @@ def test_embeddings_that_no_plane_can_cut_are_moved_until_one_can(cls):
     assert adjusted_rand_score(classes, moved.labels_) > 0.95
 
 
+def test_embeddings_start_where_they_are_whoever_made_their_network(blobs):
+    X, _ = blobs
+    settings = {"warmup_epochs": 0, "epochs": 0, "random_state": 0}
+    model = MIADM(4, network="residual", **settings).fit(X)
+    shifted = X - X.mean(0)
+    scaled = shifted / np.sqrt(shifted.var(0).mean())
+    np.testing.assert_allclose(model.transform(X), scaled, rtol=1e-6)
+    again = MIADM(4, network=model.network_, **settings).fit(X)
+    np.testing.assert_allclose(again.transform(X), scaled, rtol=1e-6)
+
+
 @pytest.mark.parametrize("cls", [MIADM, MID, DEPICT])
 @pytest.mark.parametrize("network", [None, "residual"])
 def test_a_few_embeddings_that_lie_far_apart_leave_no_doubt(cls, network):

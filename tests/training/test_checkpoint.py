@@ -78,7 +78,7 @@ def test_a_broken_training_on_augmented_images_goes_on_as_well(stripes, tmp_path
     assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
 
 
-@pytest.mark.parametrize("network", ["auto", None])
+@pytest.mark.parametrize("network", ["auto", "residual", None])
 def test_vectors_go_on_as_well(network, blobs, tmp_path):
     X, _ = blobs
     settings = {"network": network, "random_state": 0, **LENGTHS}
