@@ -97,11 +97,9 @@ class Request:
             )
         made.set_params(**self.params, random_state=self.seed, device=device)
         if self.embeddings:
-            if self.method not in METHODS:
-                raise InputError(
-                    f"--embeddings: {self.method} has no network anyway; leave it out."
-                )
-            made.set_params(network="residual")
+            made.set_params(
+                **({"network": "residual"} if self.method in METHODS else {"embeddings": True})
+            )
         with as_input_error():
             make_fabric(device)
             made._validate_params()

@@ -167,6 +167,14 @@ class Run:
         return (self.path / _METRICS).exists()
 
     @property
+    def method(self) -> str:
+        """The method, and what it was told about the data."""
+        request = self.config["arguments"]
+        embedded = " on embeddings" if request.get("embeddings") else ""
+        augmented = ", augmented" if request.get("params", {}).get("augment") else ""
+        return f"{request['method']}{embedded}{augmented}"
+
+    @property
     def model(self) -> Path:
         """The model's folder."""
         return self.path / _MODEL

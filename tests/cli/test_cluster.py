@@ -188,9 +188,15 @@ def test_embeddings_get_no_autoencoder(infomeans, blobs, photos, tmp_path):
     shifted = blobs[0] - blobs[0].mean(axis=0)
     moved = Run(out).embedding - shifted / np.sqrt(shifted.var(axis=0).mean())
     assert 0.01 < np.abs(moved).max() < 3
+    stretched = blobs[0] * np.geomspace(1, 0.1, 6)
+    np.save(tmp_path / "stretched.npy", stretched)
+    for method in ("kmeans", "graph"):
+        options[3] = tmp_path / method
+        infomeans("cluster", tmp_path / "stretched.npy", *options, "--method", method)
+        spread = Run(options[3]).embedding.std(axis=0)
+        np.testing.assert_allclose(spread / spread[0], np.std(stretched, 0) / stretched[:, 0].std())
+    assert "mi-adm on embeddings, k = 4" in infomeans("show", out).output
     options[3] = tmp_path / "other"
-    result = infomeans("cluster", tmp_path / "clip.npy", *options, "--method", "kmeans", code=2)
-    assert "--embeddings: kmeans has no network" in result.output
     assert "takes vectors" in infomeans("cluster", photos, *options, code=2).output
     assert not options[3].exists()
 

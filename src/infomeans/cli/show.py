@@ -54,7 +54,7 @@ def _facts(run: "Run") -> dict[str, str]:
     facts = {
         "run": str(run.path),
         "data": f"{data['source']}: {data['n_samples']:,} samples of {shape}",
-        "method": f"{request['method']}, k = {request['n_clusters']}, seed {request['seed']}",
+        "method": f"{run.method}, k = {request['n_clusters']}, seed {request['seed']}",
         "epochs": ", ".join(f"{phase} {n}" for phase, n in phases.items()) or "none",
     }
     if data["skipped"]:

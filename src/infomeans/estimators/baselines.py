@@ -13,6 +13,7 @@ from sklearn.base import _fit_context
 from torch import Tensor, nn
 
 from infomeans import functional as IF
+from infomeans.data.scaling import Scaling
 from infomeans.estimators.base import POSITIVE_INT, SampleClusterer
 from infomeans.graph import agglomerate, usual_neighbors
 from infomeans.initial import kmeans
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from infomeans._typing import Array
 
@@ -30,6 +31,16 @@ if TYPE_CHECKING:
 @dataclass(eq=False, repr=False, kw_only=True)
 class Baseline(SampleClusterer):
     """Clusters of the scaled samples, with no network."""
+
+    embeddings: bool = False
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SampleClusterer._parameter_constraints,
+        "embeddings": ["boolean"],
+    }
+
+    def _scaling(self, X: NDArray[Any]) -> Scaling:
+        return Scaling.of_embeddings(X) if self.embeddings and X.ndim == 2 else super()._scaling(X)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: object = None) -> Self:
@@ -63,6 +74,8 @@ class KMeansBaseline(Baseline):
     n_clusters : int
     n_init : int
         Starts, of which the best counts.
+    embeddings : bool
+        Whether the samples are embeddings, whose features are not standardised one by one.
     random_state : int, RandomState or None
 
     Attributes
@@ -105,6 +118,8 @@ class GraphBaseline(Baseline):
         Whether to measure distances that turns, scalings, shears and shifts cannot undo, if that
         makes clearer clusters (`infomeans.graph.tangent_graph`). It assumes that such changes
         leave an image what it is.
+    embeddings : bool
+        Whether the samples are embeddings, whose features are not standardised one by one.
 
     Attributes
     ----------

@@ -178,8 +178,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         "residual" and None take X as embeddings that another model has made, centred and divided by
-        one number: the one moves them, by 3 at most in any feature, and starts as the identity; the
-        other leaves them as they are and learns a head on them.
+        one number, their mean spread: the one starts as the identity and moves them, by 3 at most
+        in any feature; the other leaves them as they are and learns a head on them.
         A module of your own is copied, not changed; a callable is asked for one with
         `network((d,) or (c, h, w), n_clusters)`.
     pretrain_epochs, warmup_epochs, epochs : int, optional

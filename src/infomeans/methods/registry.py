@@ -91,7 +91,7 @@ BASELINES = {
             "kmeans",
             "KMeansBaseline",
             "",
-            "baseline: K-means on the data as they are, with no network",
+            "baseline: K-means on the scaled data, with no network",
             "Lloyd: Least squares quantization in PCM. IEEE Transactions on Information Theory "
             "28(2), 1982",
         ),
@@ -99,7 +99,7 @@ BASELINES = {
             "graph",
             "GraphBaseline",
             "",
-            "baseline: agglomeration on the nearest-neighbour graph, with no network",
+            "baseline: agglomeration on the graph of nearest neighbours, with no network",
             "Zhang, Zhao, Wang: Agglomerative clustering via maximum incremental path integral. "
             "Pattern Recognition 46(11), 2013",
         ),

@@ -12,7 +12,7 @@ class ResidualNetwork(nn.Module):
     """Moves embeddings: `x + r tanh(f(x) / r)`, where `f` has one hidden layer.
 
     It starts as the identity, so that the clusters start in the embeddings as they are. A head
-    alone can only cut these by planes; here they move until planes can cut them.
+    alone can only cut these by planes; here they may move so that planes can part the clusters.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ def overview(found: Findings) -> dict[str, Any]:
     facts = {
         "data": short_name(data["source"]),
         "samples": _amount(len(found.ids), data["sample_shape"]),
-        "method": request["method"],
+        "method": run.method,
         "clusters asked for": f"{found.k}",
         "seed": f"{request['seed']}",
         "time": _duration(metrics["seconds"]),
