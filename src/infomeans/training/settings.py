@@ -41,7 +41,7 @@ class Settings:
         agreement with the initial clusters.
     warmup_agreement : float
         The share of samples predicted into their initial cluster at which the warm-up ends: what
-        a network has not learned of them by then is more noise than structure.
+        a network has not learned of them by then is more noise than structure. Never, if infinite.
     """
 
     pretrain_epochs: int
@@ -78,21 +78,23 @@ def fast(
     Pretraining looks at so many pixels and images, or vectors, in all. A dense network on vectors
     moves whole groups of samples at the rate that suits a convolutional one, and drifts from its
     start; and it can learn nearly all of that start, for it has no noise of pixels to fit. One that
-    moves given embeddings does not drift so. Where there is no network, only a head on them,
-    nothing can be thrown off by a high rate. Augmented images are never the same twice, so that a
+    moves given embeddings does not drift so, but where it has only just parted the clusters of the
+    start they mix again: so it trains on them for a while. Where there is no network, only a head
+    on embeddings, nothing can be thrown off by a high rate. Augmented images are never the same twice, so that a
     longer alternation goes on learning.
     """
     images, vectors = len(shape) == 3, len(shape) == 1
+    moves = embedded and vectors
     budget = min(PIXELS // math.prod(shape[1:]), IMAGES) if images else VECTORS
     return Settings(
         pretrain_epochs=_epochs(budget, n_samples, least=10, most=120),
-        warmup_epochs=60 if vectors else 30,
+        warmup_epochs=60 if vectors and not moves else 30,
         epochs=_epochs(
             330_000 if augment else 130_000, n_samples, least=10, most=100 if augment else 40
         ),
         batch_size=100,
         pretrain_learning_rate=5e-3,
-        learning_rate=(1e-3 if embedded else 3e-4) if vectors else 1e-3 if images else 1e-2,
+        learning_rate=1e-3 if images or moves else 3e-4 if vectors else 1e-2,
         schedule="one-cycle",
         hidden_weight=0.0,
         detach_clean=True,
@@ -100,8 +102,8 @@ def fast(
         least_features=16,
         validation_share=0.0,
         pretrain_patience=100,
-        warmup_patience=5,
-        warmup_agreement=0.999 if vectors else 0.985,
+        warmup_patience=30 if moves else 5,
+        warmup_agreement=math.inf if moves else 0.999 if vectors else 0.985,
     )
 
 
