@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -65,6 +65,13 @@ def test_embeddings_that_no_plane_can_cut_are_moved_until_one_can(cls):
     assert adjusted_rand_score(classes, given.initial_labels_) == 1
     assert adjusted_rand_score(classes, given.labels_) < 0.6
     assert adjusted_rand_score(classes, moved.labels_) > 0.95
+
+
+@pytest.mark.parametrize("cls", [MIADM, MID, DEPICT, DEC])
+def test_rings_that_were_only_just_parted_do_not_mix_again(cls):
+    X, classes = make_circles(600, noise=0.05, factor=0.4, random_state=0)
+    model = cls(2, network="residual", random_state=1).fit(X)
+    assert adjusted_rand_score(classes, model.labels_) > 0.95
 
 
 def test_embeddings_start_where_they_are_whoever_made_their_network(blobs):

@@ -80,8 +80,8 @@ def fast(
     start; and it can learn nearly all of that start, for it has no noise of pixels to fit. One that
     moves given embeddings does not drift so, but where it has only just parted the clusters of the
     start they mix again: so it trains on them for a while. Where there is no network, only a head
-    on embeddings, nothing can be thrown off by a high rate. Augmented images are never the same twice, so that a
-    longer alternation goes on learning.
+    on embeddings, nothing can be thrown off by a high rate. Augmented images are never the same
+    twice, so that a longer alternation goes on learning.
     """
     images, vectors = len(shape) == 3, len(shape) == 1
     moves = embedded and vectors
