@@ -33,7 +33,10 @@ from infomeans.runs import Labels, Run, is_run
 from infomeans.training import Callback, Record, make_fabric
 
 CHUNK = 8192
-TAKEN = {"n_clusters", "random_state", "device", "verbose", "callbacks", "checkpoint", "network"}
+TAKEN = {
+    *("n_clusters", "random_state", "device", "verbose", "callbacks", "checkpoint"),
+    *("network", "embeddings"),
+}
 """Parameters that are not set by name: they have arguments of their own, or no plain form."""
 
 
@@ -97,6 +100,8 @@ class Request:
             )
         made.set_params(**self.params, random_state=self.seed, device=device)
         if self.embeddings:
+            if self.params.get("pretrain_epochs"):
+                raise InputError("--embeddings: there is no auto-encoder to pretrain.")
             made.set_params(
                 **({"network": "residual"} if self.method in METHODS else {"embeddings": True})
             )

@@ -197,6 +197,8 @@ def test_embeddings_get_no_autoencoder(infomeans, blobs, photos, tmp_path):
         np.testing.assert_allclose(spread / spread[0], np.std(stretched, 0) / stretched[:, 0].std())
     assert "mi-adm on embeddings, k = 4" in infomeans("show", out).output
     options[3] = tmp_path / "other"
+    useless = infomeans("cluster", tmp_path / "clip.npy", *options, "--pretrain-epochs", 5, code=2)
+    assert "no auto-encoder to pretrain" in useless.output
     assert "takes vectors" in infomeans("cluster", photos, *options, code=2).output
     assert not options[3].exists()
 
