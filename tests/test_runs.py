@@ -172,3 +172,16 @@ def test_tables_go_to_files_of_known_kinds(tmp_path):
     with pytest.raises(InputError, match="exists already"):
         check_table(tmp_path / "labels.csv", overwrite=False)
     check_table(tmp_path / "labels.csv", overwrite=True)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({}, "dec"),
+        ({"embeddings": True}, "dec on embeddings"),
+        ({"params": {"augment": True}}, "dec, augmented"),
+    ],
+)
+def test_a_run_says_what_its_method_was_told(told, said, tmp_path):
+    config = {**CONFIG, "arguments": {"method": "dec", **told}}
+    assert Run.create(tmp_path / "run", config).method == said

@@ -34,8 +34,14 @@ from infomeans.training import Callback, Record, make_fabric
 
 CHUNK = 8192
 TAKEN = {
-    *("n_clusters", "random_state", "device", "verbose", "callbacks", "checkpoint"),
-    *("network", "embeddings"),
+    "n_clusters",
+    "random_state",
+    "device",
+    "verbose",
+    "callbacks",
+    "checkpoint",
+    "network",
+    "embeddings",
 }
 """Parameters that are not set by name: they have arguments of their own, or no plain form."""
 
@@ -101,10 +107,13 @@ class Request:
         made.set_params(**self.params, random_state=self.seed, device=device)
         if self.embeddings:
             if self.params.get("pretrain_epochs"):
-                raise InputError("--embeddings: there is no auto-encoder to pretrain.")
-            made.set_params(
-                **({"network": "residual"} if self.method in METHODS else {"embeddings": True})
-            )
+                raise InputError(
+                    "--embeddings have no auto-encoder to pretrain; leave --pretrain-epochs out."
+                )
+            if self.method in METHODS:
+                made.set_params(network="residual")
+            else:
+                made.set_params(embeddings=True)
         with as_input_error():
             make_fabric(device)
             made._validate_params()

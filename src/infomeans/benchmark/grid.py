@@ -395,7 +395,7 @@ def _fingerprint(job: Job, *parts: object) -> str:
 
 
 def _augmentation() -> dict[str, float]:
-    return {**augmentation_settings(), "views": augmentation.VIEWS}
+    return {**augmentation_settings(), "views": 1 + len(augmentation.SIGNS)}
 
 
 def _settings(samples: Samples, *, augment: bool = False) -> Settings:

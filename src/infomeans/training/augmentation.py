@@ -16,8 +16,11 @@ VOTES = {"say": 0.5, "doubt": 0.01}
 KINDS = 5
 """Turns, scalings, shears, and shifts to the right and down."""
 
-VIEWS = 9
-"""Views of an image that its posteriors are the mean of: itself and eight changes."""
+SIGNS = [(a, b, c, a * b, a * c) for a, b, c in product((-1.0, 1.0), repeat=3)]
+"""Which way each kind of change goes in the views of an image, beside the image itself.
+
+A fractional factorial design: each goes both ways equally often, whichever way any other goes.
+"""
 
 
 def augmentation_settings() -> dict[str, float]:
@@ -41,12 +44,9 @@ def random_affine(x: Tensor) -> Tensor:
 def view_maps(height: int, width: int) -> Tensor:
     """Affine maps (8, 2, 3) that stand for all the random ones, for images of this size.
 
-    Amounts have the mean and the covariance of the random ones: each kind of change goes both ways
-    equally often, whichever way any other goes. It is a fractional factorial design, where two of
-    the five signs are products of the others.
+    Their amounts have the mean and the covariance of the random ones.
     """
-    signs = [(a, b, c, a * b, a * c) for a, b, c in product((-1.0, 1.0), repeat=3)]
-    return _affine_maps(torch.tensor(signs).T / math.sqrt(3), height / width)
+    return _affine_maps(torch.tensor(SIGNS).T / math.sqrt(3), height / width)
 
 
 def warp(x: Tensor, maps: Tensor) -> Tensor:
