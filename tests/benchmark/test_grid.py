@@ -33,7 +33,7 @@ def test_a_line_has_what_it_takes_to_trust_it(row):
     assert row["settings"]["estimator"]["targets"] == "closed"
     assert row["settings"]["training"]["batch_size"] == 100
     assert row["versions"].keys() >= {"infomeans", "torch", "scikit-learn", "scipy"}
-    assert len(row["mi_path"]) == sum(row["epochs"].values())
+    assert len(row["mi_path"]) == len(row["empty_path"]) == sum(row["epochs"].values())
     json.dumps(row)
 
 

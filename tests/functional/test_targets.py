@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -49,7 +51,7 @@ def voting_objective(q, alone, votes, say):
 @given(pairs_of_rows(), st.floats(0.0, 3.0))
 def test_voted_targets_weigh_what_a_sample_says_against_its_neighbours(both, say):
     alone, votes = both
-    q = IF.voted_targets(alone, votes, say=say, doubt=0.0)
+    q = IF.voted_targets(alone, votes, say)
     least = voting_objective(q, alone, votes, say)
     torch.testing.assert_close(q.sum(dim=1), torch.ones(len(q), dtype=q.dtype))
     for other in (alone, votes, normalised(alone + votes), normalised(q + 0.01)):
@@ -58,8 +60,37 @@ def test_voted_targets_weigh_what_a_sample_says_against_its_neighbours(both, say
 
 def test_a_sure_sample_keeps_its_cluster_and_one_in_doubt_goes_with_its_neighbours():
     alone = torch.tensor([[0.9999, 0.0001, 0.0], [0.5, 0.4, 0.1]])
-    against = torch.tensor([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
-    assert IF.voted_targets(alone, against, say=0.5, doubt=0.01).argmax(dim=1).tolist() == [0, 1]
+    against = torch.tensor([[0.005, 0.99, 0.005]] * 2)
+    assert IF.voted_targets(alone, against, 0.5).argmax(dim=1).tolist() == [0, 1]
+
+
+def random_rows(n, k, seed):
+    generator = torch.Generator().manual_seed(seed)
+    return (3 * torch.randn(n, k, generator=generator, dtype=torch.float64)).softmax(dim=1)
+
+
+@pytest.mark.parametrize("sharpness", [0.05, 0.4, 1.0])
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.5])
+def test_the_weight_of_votes_is_how_much_they_tell_of_another_view(weight, sharpness):
+    q, votes = random_rows(400, 5, 0), random_rows(400, 5, 1)
+    seen = torch.softmax(sharpness * (q.log() + weight * votes.log()), dim=1)
+    assert IF.vote_weight(q, votes, seen) == pytest.approx(weight, abs=1e-3)
+
+
+def test_votes_that_tell_nothing_or_the_contrary_have_no_weight():
+    q, votes = random_rows(4000, 5, 0), random_rows(4000, 5, 1)
+    assert IF.vote_weight(q, votes, q) == pytest.approx(0, abs=1e-3)
+    contrary = torch.softmax(q.log() - 0.5 * votes.log(), dim=1)
+    assert IF.vote_weight(q, votes, contrary) == 0
+
+
+def test_hard_targets_and_sure_neighbours_can_be_weighed():
+    labels = torch.arange(60) % 3
+    q = torch.nn.functional.one_hot(labels, 3).float()
+    votes = torch.lerp(q.roll(3, dims=0), torch.full_like(q, 1 / 3), 0.01)
+    weight = IF.vote_weight(q, votes, q)
+    assert 0 <= weight < math.inf
+    assert IF.voted_targets(q, votes, weight).isfinite().all()
 
 
 def numerical_minimum(objective, p):

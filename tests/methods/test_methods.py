@@ -244,6 +244,29 @@ def test_an_empty_cluster_takes_half_of_the_largest(slug):
 
 
 @pytest.mark.parametrize("slug", SLUGS)
+def test_an_empty_cluster_takes_a_group_of_its_own_rather_than_a_part_of_each(slug):
+    generator = torch.Generator().manual_seed(0)
+    # Two small clusters, and a large one with two groups longer than they lie apart.
+    labels, group = torch.tensor([0, 1, 2, 2, 2, 2] * 100), torch.arange(600) % 2
+    z = 0.05 * torch.randn(600, D, generator=generator)
+    z[:, 0] += torch.tensor([-10.0, 10.0, 0.0])[labels]
+    z[:, 1] += 2 * torch.rand(600, generator=generator)
+    z[:, 2] += 0.5 * group
+    data = Embedded(z, F.one_hot(labels, K).float())
+    method = started(slug, data)
+    with torch.no_grad():
+        if slug in ("mi-adm", "depict", "mi-d"):
+            method.bias[3] = -1e4
+        else:
+            method.prototypes[3] = 100.0
+    assert method.refill(data) == 1
+    shared = method(z).argmax(1)[labels == 2]
+    assert {*shared.tolist()} == {2, 3}
+    right = ((shared == 3) == (group[labels == 2] == 1)).float().mean()
+    assert max(right, 1 - right) > 0.95
+
+
+@pytest.mark.parametrize("slug", SLUGS)
 def test_copies_of_one_sample_cannot_be_shared(slug):
     data = embedded()
     data.z[:] = 0.5
@@ -295,18 +318,11 @@ def test_a_start_does_not_mind_where_the_embedding_lies(slug):
 def test_neighbours_vote_with_their_mean_posteriors(chunk, monkeypatch):
     monkeypatch.setattr(Embedded, "chunk", chunk)
     data, generator = embedded(), torch.Generator().manual_seed(0)
-    q, p = (torch.rand(300, K, generator=generator).softmax(dim=1) for _ in range(2))
+    p = torch.rand(300, K, generator=generator).softmax(dim=1)
     ids = torch.randint(300, (300, 6), generator=generator)
     weights = torch.rand(300, 6, generator=generator).softmax(dim=1)
-    data.q, data.neighbors = q, Neighbors(ids, weights)
+    data.neighbors = Neighbors(ids, weights)
     parts = iter(p.split(chunk))
-    data.vote(lambda z: next(parts), say=0.5, doubt=0.01)
     graph = torch.zeros(300, 300).scatter_add_(1, ids, weights)
-    torch.testing.assert_close(data.q, IF.voted_targets(q, graph @ p, say=0.5, doubt=0.01))
-
-
-def test_without_neighbours_nobody_votes():
-    data = embedded()
-    before = data.q
-    data.vote(lambda z: pytest.fail("nobody needs them"), say=0.5, doubt=0.01)
-    assert data.q is before
+    votes = data.votes(lambda z: next(parts), doubt=0.01)
+    torch.testing.assert_close(votes, 0.99 * graph @ p + 0.01 / K)

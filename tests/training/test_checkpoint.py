@@ -167,7 +167,7 @@ def test_other_votes_are_another_clustering_but_no_other_pretraining(
     lengths = LENGTHS if refused else {"epochs": 3}
     model = cls(3, random_state=0, augment=True, **lengths, checkpoint=tmp_path / "state")
     model.fit(images)
-    monkeypatch.setitem(augmentation.VOTES, "say", 1.0)
+    monkeypatch.setitem(augmentation.VOTES, "doubt", 0.1)
     with pytest.raises(InputError, match="its augmentation is") if refused else nullcontext():
         model.fit(images)
 

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from infomeans import functional as IF
 from infomeans.estimators import DeepClusterer
 from infomeans.methods import METHODS
-from infomeans.methods.base import Embedded, Method, Neighbors
+from infomeans.methods.base import Method, Neighbors
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.networks import Identity, dense_autoencoder
 from infomeans.training import Trainer, make_fabric, resolve_settings, seed_for
@@ -163,7 +163,7 @@ def test_every_sample_is_seen_once_an_epoch(blobs):
 
 
 @pytest.mark.parametrize("slug", ["mi-adm", "depict", "dec"])
-def test_a_sample_in_doubt_gets_the_target_of_its_neighbours(slug, blobs):
+def test_a_sample_in_doubt_gets_the_target_of_its_neighbours(slug, blobs, monkeypatch):
     seen = []
 
     class Watching(METHODS[slug].load()):
@@ -178,7 +178,8 @@ def test_a_sample_in_doubt_gets_the_target_of_its_neighbours(slug, blobs):
     members = [(classes == side).nonzero().flatten()[3:8] for side in (0, 1)]
     neighbors = alike(torch.stack([*members, *members[:1] * (len(x) - 2)]))
     options = settings(200, warmup_epochs=0, epochs=1)
-    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
+    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0, augment=torch.clone)
+    monkeypatch.setattr(IF, "vote_weight", lambda q, votes, seen: 0.5)
     trainer.cluster(x, Watching(4, 6), lambda z: (classes, neighbors))
     rows = torch.cat([part for part, _ in seen])
     targets = torch.cat([q for _, q in seen])[(rows == doubtful).all(dim=1)]
@@ -189,16 +190,41 @@ def alike(ids):
     return Neighbors(ids, torch.full(ids.shape, 1 / ids.shape[1]))
 
 
-@pytest.mark.parametrize(("slug", "votes"), [("mi-adm", 3), ("mi-d", 0), ("dcn", 0)])
-def test_only_targets_are_voted_on(slug, votes, blobs, monkeypatch):
-    asked = []
-    monkeypatch.setattr(Embedded, "vote", lambda self, p, **settings: asked.append(settings))
+@pytest.mark.parametrize(
+    ("slug", "augment", "vote"),
+    [
+        ("mi-adm", torch.clone, True),
+        ("mi-adm", None, False),
+        ("mi-d", torch.clone, False),
+        ("dcn", torch.clone, False),
+    ],
+)
+def test_only_targets_are_voted_on_and_only_where_samples_are_augmented(slug, augment, vote, blobs):
     x = samples(blobs)
     options = settings(200, warmup_epochs=1, epochs=2)
-    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
+    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0, augment=augment)
     neighbors = alike(torch.arange(200)[:, None].roll(1, 0))
     trainer.cluster(x, METHODS[slug].load()(4, 6), lambda z: (torch.tensor(blobs[1]), neighbors))
-    assert len(asked) == votes  # before every epoch of the alternation, and in the end
+    warm_up, *alternation = trainer.history
+    assert warm_up.votes is None
+    assert all((record.votes is not None) == vote for record in alternation)
+
+
+@pytest.mark.parametrize(("hidden", "low", "high"), [(0.0, 0.0, 0.02), (1.0, 0.05, 5.0)])
+def test_neighbours_weigh_as_much_as_they_tell_what_a_view_hides(hidden, low, high, blobs):
+    torch.manual_seed(0)
+    x, classes = samples(blobs), torch.tensor(blobs[1])
+    x = x + 2 * torch.randn_like(x)
+    mates = (classes[:, None] == classes).float().multinomial(6)
+    trainer = Trainer(
+        make_fabric("cpu"),
+        Identity(),
+        settings(200, warmup_epochs=2, epochs=1),
+        seed=0,
+        augment=lambda x: x + hidden * torch.randn_like(x),
+    )
+    trainer.cluster(x, MIADMMethod(4, 6), lambda z: (classes, alike(mates)))
+    assert low <= trainer.history[-1].votes < high
 
 
 def test_alternation_ends_when_the_targets_stand_still(blobs):
@@ -278,6 +304,7 @@ def test_training_in_half_precision_works(blobs):
         network,
         settings(200, pretrain_epochs=5, epochs=3),
         seed=0,
+        augment=torch.clone,
     )
     trainer.pretrain(x)
     method = MIADMMethod(4, 8)

@@ -423,7 +423,10 @@ class _Found:
             "mi": last["mi"],
             "went_back": self.history[-1]["epoch"] - last["epoch"],
             "epochs": dict(phases),
-            "mi_path": [round(r["mi"], 5) for r in self.history if r["mi"] is not None],
+            **{
+                f"{name}_path": [round(r[name], 5) for r in self.history if r[name] is not None]
+                for name in ("mi", "empty", "votes")
+            },
         }
 
 

@@ -27,6 +27,7 @@ from infomeans.functional.targets import (
     exact_targets,
     exact_weight,
     mi_adm_weight,
+    vote_weight,
     voted_targets,
     weighted_targets,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "mutual_information",
     "soft_kmeans_objective",
     "squared_distances",
+    "vote_weight",
     "voted_targets",
     "weighted_means",
     "weighted_targets",

@@ -24,31 +24,59 @@ def weighted_targets(log_p: Tensor, power: float, log_weight: Tensor) -> Tensor:
     return torch.softmax(power * log_p + log_weight, dim=-1)
 
 
-def voted_targets(q: Tensor, votes: Tensor, *, say: float, doubt: float) -> Tensor:
+def voted_targets(q: Tensor, votes: Tensor, weight: float) -> Tensor:
     """Targets that the neighbours of a sample have a say in.
 
-        q'_ik ~ q_ik v_ik^c,   v_i = (1 - e) sum_j a_ij p_j + e / K
+        q'_ik ~ q_ik v_ik^c
 
     They minimise `KL(q' || q) - c sum_k q'_k log v_k`, the divergence from what the sample says
     alone plus the cross-entropy to what its neighbours say. A sample that is sure enough of its
-    cluster keeps it; one in doubt goes with its neighbours. They can overturn a lead of at most
-    `q_ik / q_il < ((1 - e) K / e + 1)^c`.
+    cluster keeps it; one in doubt goes with its neighbours.
 
     Parameters
     ----------
     q : (n, K) tensor
         Targets of the samples alone, every row with some mass.
     votes : (n, K) tensor
-        The mean posteriors `sum_j a_ij p_j` of their neighbours.
-    say : float
+        The mean posteriors `v_i` of their neighbours, all positive.
+    weight : float
         The weight `c` of the votes.
-    doubt : float
-        The share `e` of the votes that all clusters have alike, so that no neighbours can rule a
-        cluster out.
     """
-    heard = torch.lerp(votes, torch.full_like(votes, 1 / votes.shape[-1]), doubt)
-    joint = q * heard**say
-    return joint / joint.sum(dim=-1, keepdim=True)
+    return torch.softmax(q.log() + weight * votes.log(), dim=-1)
+
+
+def vote_weight(q: Tensor, votes: Tensor, seen: Tensor) -> float:
+    """The weight of the votes that another look at the samples speaks for.
+
+        min over t, c of the cross-entropy of p'_i to softmax_k(t log q_ik + t c log v_ik)
+
+    Neighbours should count for as much as they help to tell what the network sees in another view
+    of a sample, beside what it sees in this one. How sharp targets are does not matter, for t
+    makes up for it. Votes that do not help have no weight.
+
+    Parameters
+    ----------
+    q, votes : (n, K) tensor
+        As in `voted_targets`.
+    seen : (n, K) tensor
+        The posteriors `p'` of another view of the same samples.
+    """
+    tiny = torch.finfo(q.dtype).tiny
+    logs, seen = torch.stack([q, votes]).clamp_min(tiny).double().log(), seen.double()
+    powers = logs.new_tensor([1.0, 0.0]).requires_grad_()
+    optimizer = torch.optim.LBFGS([powers], max_iter=100, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        predicted = torch.tensordot(powers, logs, dims=1).log_softmax(dim=-1)
+        value = -(seen * predicted).sum(dim=-1).mean()
+        value.backward()
+        return value
+
+    with torch.enable_grad():
+        optimizer.step(loss)
+    own, theirs = powers.tolist()
+    return max(theirs, 0.0) / own if own > 0 else 0.0
 
 
 def mi_adm_weight(log_s: Tensor, log_prior: Tensor | float = 0.0) -> Tensor:

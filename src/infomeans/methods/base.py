@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from infomeans import functional as IF
+from infomeans.graph import agglomerate
 
 Statistics = dict[str, Tensor]
 
@@ -102,6 +103,7 @@ class Embedded:
     z : (n, d) tensor
     q : (n, K) tensor
     neighbors : Neighbors or None
+        Whose votes count in the targets.
     """
 
     chunk: ClassVar[int] = 8192
@@ -125,23 +127,23 @@ class Embedded:
         """Apply a function of the embedding to every sample."""
         return torch.cat([function(z) for z in self.z.split(self.chunk)])
 
-    def vote(self, posteriors: Callable[[Tensor], Tensor], *, say: float, doubt: float) -> None:
-        """Give the neighbours of every sample, if it has any, a say in its target.
+    def votes(self, posteriors: Callable[[Tensor], Tensor], *, doubt: float) -> Tensor:
+        """The mean posteriors (n, K) of the neighbours of every sample.
 
         Parameters
         ----------
         posteriors : callable
             Of samples, by their embedding.
-        say, doubt : float
-            See `functional.voted_targets`.
+        doubt : float
+            The share of the votes that all clusters have alike, so that no neighbours can rule a
+            cluster out.
         """
-        if self.neighbors is None:
-            return
+        assert self.neighbors is not None
         p = self.map(posteriors)
         # Every sample looks at the posteriors of many, so the chunks are smaller.
         parts = zip(*(part.split(-(-self.chunk // 8)) for part in self.neighbors), strict=True)
-        votes = [(weights.unsqueeze(1) @ p[ids]).squeeze(1) for ids, weights in parts]
-        self.q = IF.voted_targets(self.q, torch.cat(votes), say=say, doubt=doubt)
+        means = torch.cat([(weights.unsqueeze(1) @ p[ids]).squeeze(1) for ids, weights in parts])
+        return torch.lerp(means, torch.full_like(means, 1 / means.shape[1]), doubt)
 
 
 class Method(nn.Module, ABC):
@@ -231,7 +233,9 @@ class Method(nn.Module, ABC):
         data.q = data.map(self.targets)
 
     def refill(self, data: Embedded) -> int:
-        """Give every empty cluster a half of the largest one, and targets to match.
+        """Give every empty cluster a part of the largest one, and targets to match.
+
+        The largest is parted where the graph of its members parts best.
 
         Returns
         -------
@@ -260,7 +264,7 @@ class Method(nn.Module, ABC):
         Parameters
         ----------
         source, empty : int
-            The cluster to share, and the one that takes a half of it.
+            The cluster to share, and the one that takes a part of it.
         centre : (d,) tensor
         offset : (d,) tensor
             From the centre to where the new cluster should lie.
@@ -278,20 +282,12 @@ class Method(nn.Module, ABC):
 
     @torch.no_grad()
     def _split(self, data: Embedded, source: int, empty: int) -> None:
-        def members(z: Tensor) -> Tensor:
-            return z[self._assigned(z)[:, source] > 0]
-
-        size = self.sizes(data)[source]
-        centre = data.total(lambda z, q: {"z": members(z).sum(dim=0)})["z"] / size
-
-        def scatter(z: Tensor, q: Tensor) -> Statistics:
-            around = members(z) - centre
-            return {"zz": around.T @ around}
-
-        covariance = data.total(scatter)["zz"] / size
-        variances, directions = torch.linalg.eigh(covariance.cpu().double())
-        offset = variances[-1].clamp_min(0).sqrt() * directions[:, -1]
-        self.split(source, empty, centre, offset.to(centre))
+        members = data.map(lambda z: z[self._assigned(z)[:, source] > 0])
+        if len(members) < 2:
+            return
+        half = torch.as_tensor(agglomerate(members.cpu().numpy(), 2), device=members.device)
+        one, other = (members[half == side].mean(dim=0) for side in (0, 1))
+        self.split(source, empty, (one + other) / 2, (other - one) / 2)
 
 
 def moments(z: Tensor, q: Tensor) -> Statistics:

@@ -10,8 +10,8 @@ from torch import Tensor
 LIMITS = {"degrees": 10.0, "scale": 0.1, "shear": 0.1, "shift": 0.06}
 """How far an image may be turned and scaled, sheared, and shifted in units of its size."""
 
-VOTES = {"say": 0.5, "doubt": 0.01}
-"""How much neighbours count in the targets, and how much they may be wrong."""
+VOTES = {"doubt": 0.01, "polled": 10_000}
+"""How much neighbours may be wrong, and by how many samples at most their weight is measured."""
 
 KINDS = 5
 """Turns, scalings, shears, and shifts to the right and down."""

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
+from infomeans import functional as IF
 from infomeans.errors import InputError
 from infomeans.methods.base import Embedded, Method, Neighbors, Network
 from infomeans.training.augmentation import VOTES
@@ -131,7 +132,8 @@ class Trainer:
         method : Method
         start : callable
             Gives the initial clusters (n,) for the embedding (n, d) of the pretrained network,
-            and the neighbours that have a say in the targets, if there are any.
+            and the neighbours whose votes count in the targets where samples are augmented, if
+            there are any.
 
         Returns
         -------
@@ -190,7 +192,7 @@ class Trainer:
         loop = Loop(self, step, epochs * self.steps(x))
         best = Best(epochs)
         phase = Phase("alternate", epochs, loop, best, method, data, initial)
-        _set_targets(method, data)
+        self._set_targets(x, method, data)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, data.q if method.has_targets else None)
@@ -202,7 +204,7 @@ class Trainer:
                 best.stands(record.mi)
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(data) if record.empty and trains_on else 0
-            _set_targets(method, data)
+            record.votes = self._set_targets(x, method, data)
             record.delta_q = F.mse_loss(data.q, before).item()
             unsettled = refilled or (method.soft and loop.rises)
             return record.delta_q < method.tolerance and not unsettled
@@ -215,7 +217,23 @@ class Trainer:
                 self.history[-1].back_to = best.epoch
                 step.load_state_dict(best.state)
                 data.z = self.embed(x)
-                _set_targets(method, data)
+                self._set_targets(x, method, data)
+
+    @torch.no_grad()
+    def _set_targets(self, x: Tensor, method: Method, data: Embedded) -> float | None:
+        """New targets, by the method and then by the neighbours; returns the weight of these."""
+        method.refresh(data)
+        if self.augment is None or data.neighbors is None or not method.has_targets:
+            return None
+        # The same samples in the same views every time: what changes is the network.
+        torch.manual_seed(seed_for(self.seed, len(PHASES) + 1))
+        polled = torch.randperm(len(x))[: VOTES["polled"]].to(x.device)
+        parts = polled.split(EMBED_BATCH)
+        seen = torch.cat([method(self.embed(self.augment(x[part]))) for part in parts])
+        votes = data.votes(method, doubt=VOTES["doubt"])
+        weight = IF.vote_weight(data.q[polled], votes[polled], seen)
+        data.q = IF.voted_targets(data.q, votes, weight)
+        return weight
 
     def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
         """Write down what the clean pass shows; returns the labels."""
@@ -303,13 +321,6 @@ class Trainer:
                 for part in x.split(EMBED_BATCH)
             ]
         return float(sum(parts)) / len(x)
-
-
-def _set_targets(method: Method, data: Embedded) -> None:
-    """New targets, by the method and then by the neighbours."""
-    method.refresh(data)
-    if method.has_targets:
-        data.vote(method, **VOTES)
 
 
 def embed(network: Network, x: Tensor, fabric: Fabric) -> Tensor:
