@@ -37,6 +37,14 @@ def test_turning_the_space_over_does_not_turn_the_map_over(blobs):
     assert (draw_map(X, classes, "pca").points.max(axis=0) > 0).all()
 
 
+def test_a_cluster_of_one_sample_lies_on_the_map_of_the_others(blobs):
+    X, classes = blobs
+    alone = np.where(np.arange(len(X)) == 7, classes.max() + 1, classes)
+    drawn = draw_map(X, alone)
+    assert drawn.name == "linear discriminants"
+    assert silhouette_score(drawn.points, classes) > 0.5
+
+
 @pytest.mark.parametrize("clusters", [np.zeros(30, int), np.arange(30) % 2])
 def test_with_fewer_than_three_clusters_it_is_principal_components(clusters):
     X = np.random.default_rng(0).normal(size=(30, 5))

@@ -196,3 +196,8 @@ def test_few_large_images_are_compared_with_kmeans(find):
     own, kmeans = content.baselines(find(posteriors, X=images))
     assert own["own"]
     assert -1 <= kmeans["agreement"] <= 1
+
+
+def test_copies_of_two_samples_are_beside_no_more_than_two_clusters_of_kmeans(find):
+    _, kmeans = content.baselines(find(SURE, X=np.repeat(np.eye(2), 50, axis=0)))
+    assert 0 < kmeans["agreement"] < 1

@@ -97,8 +97,9 @@ def _pca(z: Array, clusters: IntArray) -> Map:
 def _lda(z: Array, clusters: IntArray) -> Map:
     # Shrinkage, for features that vary little or together.
     lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.01, n_components=2)
+    shared = np.bincount(clusters)[clusters] > 1  # one sample alone has no spread
     try:
-        points = lda.fit_transform(z, clusters)
+        points = lda.fit(z[shared], clusters[shared]).transform(z)
     except (np.linalg.LinAlgError, ValueError):
         return _pca(z, clusters)
     return Map(

@@ -300,7 +300,7 @@ def _kmeans(found: Findings, samples: Samples) -> dict[str, Any]:
     elif X.shape[1] > KMEANS_FEATURES:
         n_components = min(KMEANS_FEATURES, len(X))
         X = PCA(n_components, svd_solver="randomized", random_state=0).fit_transform(X)
-    labels = kmeans(X, min(found.k, len(X)), seed=0, n_init=3).labels_
+    labels = kmeans(X, min(found.k, len(np.unique(X, axis=0))), seed=0, n_init=3).labels_
     known = {} if found.classes is None else scores(found.classes[some], labels)
     few = f", {len(some):,} of them" if len(some) < len(samples) else ""
     agreement = ari(found.clusters[some], labels)
