@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -70,27 +68,39 @@ def random_rows(n, k, seed):
 
 
 @pytest.mark.parametrize("sharpness", [0.05, 0.4, 1.0])
-@pytest.mark.parametrize("weight", [0.0, 0.3, 1.5])
-def test_the_weight_of_votes_is_how_much_they_tell_of_another_view(weight, sharpness):
-    q, votes = random_rows(400, 5, 0), random_rows(400, 5, 1)
-    seen = torch.softmax(sharpness * (q.log() + weight * votes.log()), dim=1)
+@pytest.mark.parametrize(("told", "weight"), [(0.0, 0.0), (0.3, 0.3), (0.9, 0.9), (1.5, 1.0)])
+def test_the_weight_of_votes_is_how_much_they_tell_of_another_view(told, weight, sharpness):
+    q, votes, uneven = random_rows(400, 5, 0), random_rows(400, 5, 1), random_rows(1, 5, 2)
+    seen = torch.softmax(sharpness * (q.log() + told * votes.log()) + uneven.log(), dim=1)
     assert IF.vote_weight(q, votes, seen) == pytest.approx(weight, abs=1e-3)
 
 
 def test_votes_that_tell_nothing_or_the_contrary_have_no_weight():
-    q, votes = random_rows(4000, 5, 0), random_rows(4000, 5, 1)
-    assert IF.vote_weight(q, votes, q) == pytest.approx(0, abs=1e-3)
-    contrary = torch.softmax(q.log() - 0.5 * votes.log(), dim=1)
+    q, votes = random_rows(400, 5, 0), random_rows(400, 5, 1)
+    contrary = torch.softmax(0.3 * q.log() - 0.5 * votes.log(), dim=1)
     assert IF.vote_weight(q, votes, contrary) == 0
 
 
-def test_hard_targets_and_sure_neighbours_can_be_weighed():
-    labels = torch.arange(60) % 3
-    q = torch.nn.functional.one_hot(labels, 3).float()
-    votes = torch.lerp(q.roll(3, dims=0), torch.full_like(q, 1 / 3), 0.01)
-    weight = IF.vote_weight(q, votes, q)
-    assert 0 <= weight < math.inf
-    assert IF.voted_targets(q, votes, weight).isfinite().all()
+def test_votes_that_undo_the_balance_of_the_targets_have_no_weight():
+    shares = torch.tensor([0.4, 0.3, 0.15, 0.1, 0.05], dtype=torch.float64)
+    p = normalised(random_rows(400, 5, 0) * shares)
+    q = IF.weighted_targets(p.log(), 2, IF.mi_adm_weight(p.square().sum(0).log()))
+    assert IF.vote_weight(q, p.mean(0).expand(400, -1), p) == pytest.approx(0, abs=1e-3)
+
+
+def test_neighbours_that_tell_all_weigh_as_much_as_the_sample():
+    q, votes = random_rows(400, 5, 0), random_rows(400, 5, 1)
+    assert IF.vote_weight(q, votes, votes) == pytest.approx(1)
+
+
+def test_hard_targets_that_views_contradict_leave_their_share_to_the_neighbours():
+    labels, shown = torch.arange(600) % 3, torch.arange(600) // 2 % 3
+    q, votes = (torch.nn.functional.one_hot(of, 3).float() for of in (labels, shown))
+    votes = torch.lerp(votes, torch.full_like(votes, 1 / 3), 0.01)
+    # A third of the views shows what the target says, two thirds what the neighbours say.
+    seen = torch.nn.functional.one_hot(torch.where(torch.arange(600) % 9 < 3, labels, shown), 3)
+    assert IF.vote_weight(q, votes, seen.float()) > 0.9
+    assert IF.voted_targets(q, votes, 1.0).equal(q)
 
 
 def numerical_minimum(objective, p):

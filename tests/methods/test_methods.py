@@ -243,27 +243,76 @@ def test_an_empty_cluster_takes_half_of_the_largest(slug):
     assert torch.bincount(method(data.z).argmax(1), minlength=K)[3] > 30
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_an_empty_cluster_takes_a_group_of_its_own_rather_than_a_part_of_each(slug):
-    generator = torch.Generator().manual_seed(0)
-    # Two small clusters, and a large one with two groups longer than they lie apart.
-    labels, group = torch.tensor([0, 1, 2, 2, 2, 2] * 100), torch.arange(600) % 2
-    z = 0.05 * torch.randn(600, D, generator=generator)
-    z[:, 0] += torch.tensor([-10.0, 10.0, 0.0])[labels]
-    z[:, 1] += 2 * torch.rand(600, generator=generator)
-    z[:, 2] += 0.5 * group
+def emptied(slug, z, labels, empty=3):
+    """A method with these clusters, of which one is empty, and their sizes."""
     data = Embedded(z, F.one_hot(labels, K).float())
     method = started(slug, data)
     with torch.no_grad():
         if slug in ("mi-adm", "depict", "mi-d"):
-            method.bias[3] = -1e4
+            method.bias[empty] = -1e4
         else:
-            method.prototypes[3] = 100.0
+            method.prototypes[empty] = 100.0
+    return method, data, method.sizes(data)
+
+
+def two_small_and_a_large_cluster(generator):
+    labels = torch.tensor([0, 1, 2, 2, 2, 2] * 500)
+    z = 0.05 * torch.randn(len(labels), D, generator=generator)
+    z[:, 0] += torch.tensor([-4.0, 4.0, 0.0])[labels]
+    return z, labels
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_an_empty_cluster_takes_a_group_of_its_own_rather_than_a_part_of_each(slug):
+    generator = torch.Generator().manual_seed(0)
+    z, labels = two_small_and_a_large_cluster(generator)
+    # Two groups in the large one, longer than they lie apart.
+    group = torch.arange(len(z)) % 2
+    z[:, 1] += 2 * torch.rand(len(z), generator=generator)
+    z[:, 2] += 0.5 * group
+    method, data, _ = emptied(slug, z, labels)
     assert method.refill(data) == 1
     shared = method(z).argmax(1)[labels == 2]
     assert {*shared.tolist()} == {2, 3}
     right = ((shared == 3) == (group[labels == 2] == 1)).float().mean()
     assert max(right, 1 - right) > 0.95
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_what_is_one_group_is_halved_and_no_other_cluster_pays_for_it(slug):
+    generator = torch.Generator().manual_seed(2)
+    z, labels = two_small_and_a_large_cluster(generator)
+    z[labels == 2] += 0.3 * torch.randn(2000, D, generator=generator)
+    method, data, before = emptied(slug, z, labels)
+    assert method.refill(data) == 1
+    after = method.sizes(data)
+    assert after[2:].min() > 0.3 * before[2]
+    torch.testing.assert_close(after[:2], before[:2], atol=10, rtol=0)
+
+
+@pytest.mark.parametrize("slug", ["mi-adm", "depict", "mi-d"])
+def test_parts_with_one_centre_are_told_apart_with_no_harm_to_others(slug):
+    generator = torch.Generator().manual_seed(0)
+    z, labels = two_small_and_a_large_cluster(generator)
+    # A core inside a ring: their means are as good as the same.
+    ring, angle = (
+        torch.arange(len(z)) % 2 == 0,
+        2 * math.pi * torch.rand(len(z), generator=generator),
+    )
+    z[ring, 1:3] += torch.stack([angle.cos(), angle.sin()], dim=1)[ring]
+    method, data, before = emptied(slug, z, labels)
+    assert method.refill(data) == 1
+    after = method.sizes(data)
+    assert after[2:].min() > 500
+    torch.testing.assert_close(after[:2], before[:2], atol=10, rtol=0)
+
+
+def test_the_counts_of_dcn_go_with_the_members():
+    method = METHODS["dcn"].load()(K, D)
+    method.counts = torch.full((K,), 1000.0)
+    method.split(None, 2, 3, torch.zeros(900, D), torch.ones(100, D))
+    torch.testing.assert_close(method.counts, torch.tensor([1000.0, 1000.0, 900.0, 100.0]))
+    torch.testing.assert_close(method.prototypes[2:], torch.tensor([[0.0], [1.0]]).expand(-1, D))
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -273,6 +322,15 @@ def test_copies_of_one_sample_cannot_be_shared(slug):
     method = started(slug, data)
     assert method.refill(data) == 0
     assert torch.isfinite(method(data.z)).all()
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_cluster_of_copies_does_not_change_its_number(slug):
+    z, labels = two_small_and_a_large_cluster(torch.Generator().manual_seed(0))
+    z[labels == 2] = 0.0
+    method, data, before = emptied(slug, z, labels + 1, empty=0)
+    assert method.refill(data) == 0
+    assert torch.equal(method.sizes(data), before)
 
 
 def test_a_method_must_have_posteriors_and_a_loss():

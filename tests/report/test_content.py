@@ -198,6 +198,8 @@ def test_few_large_images_are_compared_with_kmeans(find):
     assert -1 <= kmeans["agreement"] <= 1
 
 
-def test_copies_of_two_samples_are_beside_no_more_than_two_clusters_of_kmeans(find):
-    _, kmeans = content.baselines(find(SURE, X=np.repeat(np.eye(2), 50, axis=0)))
+@pytest.mark.parametrize("shape", [(2,), (12, 12)])
+def test_copies_of_two_samples_stand_beside_two_clusters_of_kmeans(shape, find):
+    X = np.random.default_rng(0).normal(size=(2, *shape)).repeat(50, axis=0)
+    _, kmeans = content.baselines(find(SURE, X=X))
     assert 0 < kmeans["agreement"] < 1

@@ -206,8 +206,8 @@ def test_only_targets_are_voted_on_and_only_where_samples_are_augmented(slug, au
     neighbors = alike(torch.arange(200)[:, None].roll(1, 0))
     trainer.cluster(x, METHODS[slug].load()(4, 6), lambda z: (torch.tensor(blobs[1]), neighbors))
     warm_up, *alternation = trainer.history
-    assert warm_up.votes is None
-    assert all((record.votes is not None) == vote for record in alternation)
+    assert warm_up.vote_weight is None
+    assert all((record.vote_weight is not None) == vote for record in alternation)
 
 
 @pytest.mark.parametrize(("hidden", "low", "high"), [(0.0, 0.0, 0.02), (1.0, 0.05, 5.0)])
@@ -224,7 +224,7 @@ def test_neighbours_weigh_as_much_as_they_tell_what_a_view_hides(hidden, low, hi
         augment=lambda x: x + hidden * torch.randn_like(x),
     )
     trainer.cluster(x, MIADMMethod(4, 6), lambda z: (classes, alike(mates)))
-    assert low <= trainer.history[-1].votes < high
+    assert low <= trainer.history[-1].vote_weight < high
 
 
 def test_alternation_ends_when_the_targets_stand_still(blobs):

@@ -425,7 +425,7 @@ class _Found:
             "epochs": dict(phases),
             **{
                 f"{name}_path": [round(r[name], 5) for r in self.history if r[name] is not None]
-                for name in ("mi", "empty", "votes")
+                for name in ("mi", "empty", "vote_weight")
             },
         }
 

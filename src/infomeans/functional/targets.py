@@ -7,8 +7,13 @@ zeros and clusters without mass do no harm. On top of that neighbours may vote.
 
 import math
 
+import numpy as np
 import torch
+from scipy.optimize import minimize
+from scipy.special import log_softmax
 from torch import Tensor
+
+from infomeans._typing import Array
 
 
 def weighted_targets(log_p: Tensor, power: float, log_weight: Tensor) -> Tensor:
@@ -48,11 +53,13 @@ def voted_targets(q: Tensor, votes: Tensor, weight: float) -> Tensor:
 def vote_weight(q: Tensor, votes: Tensor, seen: Tensor) -> float:
     """The weight of the votes that another look at the samples speaks for.
 
-        min over t, c of the cross-entropy of p'_i to softmax_k(t log q_ik + t c log v_ik)
+        min over a, b >= 0 and u of  - sum_ik p'_ik log softmax_k(a log q_ik + b log v_ik + u_k)
 
     Neighbours should count for as much as they help to tell what the network sees in another view
-    of a sample, beside what it sees in this one. How sharp targets are does not matter, for t
-    makes up for it. Votes that do not help have no weight.
+    of a sample, beside what it sees in this one. The powers `a` and `b` and the constants `u` make
+    up for how sharp targets and votes are, and how they weigh the clusters; what matters is the
+    ratio `b / a`. Together neighbours count for no more than the sample itself, so that the weight
+    lies between 0 and 1.
 
     Parameters
     ----------
@@ -61,22 +68,24 @@ def vote_weight(q: Tensor, votes: Tensor, seen: Tensor) -> float:
     seen : (n, K) tensor
         The posteriors `p'` of another view of the same samples.
     """
-    tiny = torch.finfo(q.dtype).tiny
-    logs, seen = torch.stack([q, votes]).clamp_min(tiny).double().log(), seen.double()
-    powers = logs.new_tensor([1.0, 0.0]).requires_grad_()
-    optimizer = torch.optim.LBFGS([powers], max_iter=100, line_search_fn="strong_wolfe")
+    rows = [part.detach().cpu().double() for part in (q, votes, seen)]
+    floor = torch.finfo(torch.float32).tiny
+    logs = [part.clamp_min(floor).log() for part in rows[:2]]
+    # Less what u can make up for, so that what is the same for all samples has no power.
+    own, theirs = ((log - log.mean(dim=0)).numpy() for log in logs)
+    wanted, n_clusters = rows[2].numpy(), q.shape[1]
 
-    def loss() -> Tensor:
-        optimizer.zero_grad()
-        predicted = torch.tensordot(powers, logs, dims=1).log_softmax(dim=-1)
-        value = -(seen * predicted).sum(dim=-1).mean()
-        value.backward()
-        return value
+    def loss(at: Array) -> tuple[float, Array]:
+        logits = at[0] * own + at[1] * theirs + at[2:]
+        log_p = log_softmax(logits, axis=1)
+        excess = np.exp(log_p) - wanted
+        slopes = [(excess * own).sum(), (excess * theirs).sum(), *excess.sum(axis=0)]
+        return -(wanted * log_p).sum() / len(own), np.array(slopes) / len(own)
 
-    with torch.enable_grad():
-        optimizer.step(loss)
-    own, theirs = powers.tolist()
-    return max(theirs, 0.0) / own if own > 0 else 0.0
+    start = np.array([1.0, 0.0, *[0.0] * n_clusters])
+    bounds = [(0, None)] * 2 + [(None, None)] * n_clusters
+    powers = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, tol=1e-12).x[:2]
+    return float(powers[1] / powers.max()) if powers.any() else 0.0
 
 
 def mi_adm_weight(log_s: Tensor, log_prior: Tensor | float = 0.0) -> Tensor:

@@ -16,6 +16,9 @@ from infomeans.graph import agglomerate
 
 Statistics = dict[str, Tensor]
 
+SUBSTANTIAL = 0.2
+"""The share of the mean size from which on a part of a cluster is one, as in the start."""
+
 
 class Network(Protocol):
     """What methods and trainer ask of a network."""
@@ -235,19 +238,21 @@ class Method(nn.Module, ABC):
     def refill(self, data: Embedded) -> int:
         """Give every empty cluster a part of the largest one, and targets to match.
 
-        The largest is parted where the graph of its members parts best.
+        The largest is parted where the graph of its members falls apart, or, if no more than a few
+        would come off so, across its main direction.
 
         Returns
         -------
         int
-            How many clusters are no longer empty. Where samples are copies of each other there
-            may be nothing to share.
+            How many fewer clusters are empty. Where samples are copies of each other there may be
+            nothing to share.
         """
-        before = self.sizes(data)
-        for cluster in (before == 0).nonzero().flatten().tolist():
-            self._split(data, int(self.sizes(data).argmax()), cluster)
+        empty = (self.sizes(data) == 0).nonzero().flatten().tolist()
+        for cluster in empty:
+            if not self._share(data, int(self.sizes(data).argmax()), cluster):
+                break
         data.q = data.map(self)
-        return int(((before == 0) & (self.sizes(data) > 0)).sum())
+        return len(empty) - int((self.sizes(data) == 0).sum())
 
     def sizes(self, data: Embedded) -> Tensor:
         """How many samples each cluster is the most probable one of (K,)."""
@@ -256,18 +261,18 @@ class Method(nn.Module, ABC):
     def finish(self, data: Embedded) -> None:
         """Settle what is only needed after training."""
 
-    def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
-        """Let two clusters share what was one, on either side of its centre.
+    def split(self, data: Embedded, source: int, empty: int, stays: Tensor, leaves: Tensor) -> None:
+        """Make two clusters of one.
 
         A method that does not override this leaves empty clusters empty.
 
         Parameters
         ----------
+        data : Embedded
         source, empty : int
             The cluster to share, and the one that takes a part of it.
-        centre : (d,) tensor
-        offset : (d,) tensor
-            From the centre to where the new cluster should lie.
+        stays, leaves : (n, d) tensor
+            The members of the first that it should keep, and those that should go to the other.
         """
 
     def _place(self, prototypes: Tensor) -> None:
@@ -280,14 +285,26 @@ class Method(nn.Module, ABC):
     def _one_hot(self, labels: Tensor) -> Tensor:
         return F.one_hot(labels, self.n_clusters)
 
-    @torch.no_grad()
-    def _split(self, data: Embedded, source: int, empty: int) -> None:
+    def _share(self, data: Embedded, source: int, empty: int) -> bool:
+        """Whether the members of a cluster could be shared with an empty one."""
         members = data.map(lambda z: z[self._assigned(z)[:, source] > 0])
-        if len(members) < 2:
-            return
-        half = torch.as_tensor(agglomerate(members.cpu().numpy(), 2), device=members.device)
-        one, other = (members[half == side].mean(dim=0) for side in (0, 1))
-        self.split(source, empty, (one + other) / 2, (other - one) / 2)
+        leaves = _part(members, SUBSTANTIAL * len(data.z) / self.n_clusters)
+        if leaves.all() or not leaves.any():
+            return False
+        self.split(data, source, empty, members[~leaves], members[leaves])
+        return True
+
+
+def _part(members: Tensor, least: float) -> Tensor:
+    """Which members (n, d) to part from the others; none if they are copies of each other."""
+    if (members == members[0]).all():
+        return torch.zeros(len(members), dtype=torch.bool, device=members.device)
+    part = torch.as_tensor(agglomerate(members.cpu().numpy(), 2), device=members.device) == 1
+    if part.sum() >= least:
+        return part
+    centred = members - members.mean(dim=0)
+    covariance = (centred.T @ centred).cpu().double()
+    return centred @ torch.linalg.eigh(covariance).eigenvectors[:, -1].to(centred) > 0
 
 
 def moments(z: Tensor, q: Tensor) -> Statistics:

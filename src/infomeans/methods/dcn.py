@@ -61,10 +61,11 @@ class DCNMethod(Prototypical):
         self.counts = counts + count
         self._place((counts[:, None] * self.prototypes + statistics["qz"]) / self.counts[:, None])
 
-    def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
+    def split(self, data: Embedded, source: int, empty: int, stays: Tensor, leaves: Tensor) -> None:
         """Share the centroid and its count."""
-        super().split(source, empty, centre, offset)
-        self.counts[[source, empty]] = self.counts[source].clone() / 2
+        super().split(data, source, empty, stays, leaves)
+        share, count = len(leaves) / (len(stays) + len(leaves)), self.counts[source].clone()
+        self.counts[source], self.counts[empty] = (1 - share) * count, share * count
 
     def _own(self, batch: Batch) -> Tensor:
         """One-hot assignment: to the initial clusters if they are given, or to the nearest."""

@@ -94,14 +94,28 @@ class Logistic(Method):
         self._place(IF.weighted_means(sums["q"], sums["qz"], self.prototypes))
 
     @torch.no_grad()
-    def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
-        """Turn one logit into two that are equal at the centre and differ along the offset."""
-        # Gentle beside the leads that clusters have over each other, or it would reach beyond.
-        tilt = 0.4 * self.surest_lead * offset / offset.square().sum().clamp_min(1e-6)
-        weight, bias = self.weight[source].clone(), self.bias[source].clone()
+    def split(self, data: Embedded, source: int, empty: int, stays: Tensor, leaves: Tensor) -> None:
+        """Turn one logit into two, that are equal halfway between the means of both parts.
+
+        On either mean the logit of that part is what it was before. They part gently, or they would
+        reach beyond the members; the other clusters keep at least half of their lead.
+        """
+        one, other = stays.mean(dim=0), leaves.mean(dim=0)
+        halfway, offset = (one + other) / 2, (other - one) / 2
+        far = offset.norm().clamp_min(1e-6)
+        spread = ((torch.cat([stays, leaves]) - halfway) @ offset / far).square().mean().sqrt()
+        tilt = 0.4 * self.surest_lead * offset / (far * torch.maximum(far, spread))
+        sums = data.total(lambda z, q: moments(z, self._assigned(z).to(z)))
+        held = (sums["q"] > 0) & (torch.arange(self.n_clusters, device=tilt.device) != source)
+        means = sums["qz"][held] / sums["q"][held, None]
+        logits = F.linear(means, self.weight, self.bias)
+        leads = logits.amax(dim=1) - logits[:, source]
+        gains = ((means - halfway) @ tilt).abs() - tilt @ offset
+        tilt = tilt * min([1.0, *(leads / (2 * gains.clamp_min(1e-6))).tolist()])
+        weight, bias = self.weight[source].clone(), self.bias[source] - tilt @ offset
         for cluster, sign in ((source, -1), (empty, 1)):
             self.weight[cluster] = weight + sign * tilt
-            self.bias[cluster] = bias - sign * tilt @ centre
+            self.bias[cluster] = bias - sign * tilt @ halfway
 
 
 class Alternating(Logistic):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from infomeans.methods.base import Method
+from infomeans.methods.base import Embedded, Method
 
 
 class Prototypical(Method):
@@ -14,7 +14,7 @@ class Prototypical(Method):
         self.register_buffer("prototypes", torch.zeros(n_clusters, n_features))
 
     @torch.no_grad()
-    def split(self, source: int, empty: int, centre: Tensor, offset: Tensor) -> None:
-        """Put the two prototypes on either side of the centre."""
-        self.prototypes[source] = centre - offset
-        self.prototypes[empty] = centre + offset
+    def split(self, data: Embedded, source: int, empty: int, stays: Tensor, leaves: Tensor) -> None:
+        """Put the two prototypes on the means of both parts."""
+        self.prototypes[source] = stays.mean(dim=0)
+        self.prototypes[empty] = leaves.mean(dim=0)

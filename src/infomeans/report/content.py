@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
 
 from infomeans._typing import Array, IntArray
 from infomeans.data import Samples
@@ -300,7 +302,10 @@ def _kmeans(found: Findings, samples: Samples) -> dict[str, Any]:
     elif X.shape[1] > KMEANS_FEATURES:
         n_components = min(KMEANS_FEATURES, len(X))
         X = PCA(n_components, svd_solver="randomized", random_state=0).fit_transform(X)
-    labels = kmeans(X, min(found.k, len(np.unique(X, axis=0))), seed=0, n_init=3).labels_
+    with catch_warnings():
+        # Copies of few samples make fewer clusters, which is no failure here.
+        simplefilter("ignore", ConvergenceWarning)
+        labels = kmeans(X, min(found.k, len(X)), seed=0, n_init=3).labels_
     known = {} if found.classes is None else scores(found.classes[some], labels)
     few = f", {len(some):,} of them" if len(some) < len(samples) else ""
     agreement = ari(found.clusters[some], labels)

@@ -27,8 +27,8 @@ class Record:
         I(X;K), H(K) and H(K|X) of the clean posteriors after the epoch, in nats.
     delta_q : float
         Mean squared change of the targets.
-    votes : float
-        The weight of the neighbours' votes in the new targets.
+    vote_weight : float
+        What the votes of neighbours weigh in the targets that the next epoch is to follow.
     empty : int
         Clusters that held no sample after the epoch.
     back_to : int
@@ -46,7 +46,7 @@ class Record:
     h_k: float | None = None
     h_k_x: float | None = None
     delta_q: float | None = None
-    votes: float | None = None
+    vote_weight: float | None = None
     empty: int | None = None
     back_to: int | None = None
     seconds: float = 0.0

@@ -22,7 +22,7 @@ from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.history import Record, measure
 from infomeans.training.phases import Best, Loop, Phase
-from infomeans.training.reproducible import seed_for
+from infomeans.training.reproducible import isolated, seed_for
 from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
 
@@ -204,7 +204,7 @@ class Trainer:
                 best.stands(record.mi)
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(data) if record.empty and trains_on else 0
-            record.votes = self._set_targets(x, method, data)
+            record.vote_weight = self._set_targets(x, method, data)
             record.delta_q = F.mse_loss(data.q, before).item()
             unsettled = refilled or (method.soft and loop.rises)
             return record.delta_q < method.tolerance and not unsettled
@@ -217,7 +217,7 @@ class Trainer:
                 self.history[-1].back_to = best.epoch
                 step.load_state_dict(best.state)
                 data.z = self.embed(x)
-                self._set_targets(x, method, data)
+                method.refresh(data)
 
     @torch.no_grad()
     def _set_targets(self, x: Tensor, method: Method, data: Embedded) -> float | None:
@@ -225,11 +225,12 @@ class Trainer:
         method.refresh(data)
         if self.augment is None or data.neighbors is None or not method.has_targets:
             return None
-        # The same samples in the same views every time: what changes is the network.
-        torch.manual_seed(seed_for(self.seed, len(PHASES) + 1))
-        polled = torch.randperm(len(x))[: VOTES["polled"]].to(x.device)
-        parts = polled.split(EMBED_BATCH)
-        seen = torch.cat([method(self.embed(self.augment(x[part]))) for part in parts])
+        with isolated():
+            # The same samples in the same views every time: what changes is the network.
+            torch.manual_seed(seed_for(self.seed, len(PHASES) + 1))
+            polled = torch.randperm(len(x))[: VOTES["polled"]].to(x.device)
+            parts = polled.split(EMBED_BATCH)
+            seen = torch.cat([method(self.embed(self.augment(x[part]))) for part in parts])
         votes = data.votes(method, doubt=VOTES["doubt"])
         weight = IF.vote_weight(data.q[polled], votes[polled], seen)
         data.q = IF.voted_targets(data.q, votes, weight)
