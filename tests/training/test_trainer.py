@@ -13,7 +13,7 @@ from infomeans.methods import METHODS
 from infomeans.methods.base import Method, Neighbors
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.networks import Identity, dense_autoencoder
-from infomeans.training import Trainer, make_fabric, resolve_settings, seed_for
+from infomeans.training import Trainer, augmentation, make_fabric, resolve_settings, seed_for
 
 
 class DeepClusterLike(Method):
@@ -225,6 +225,29 @@ def test_neighbours_weigh_as_much_as_they_tell_what_a_view_hides(hidden, low, hi
     )
     trainer.cluster(x, MIADMMethod(4, 6), lambda z: (classes, alike(mates)))
     assert low <= trainer.history[-1].vote_weight < high
+
+
+def test_the_weight_is_measured_on_some_samples_the_same_every_time(blobs, monkeypatch):
+    monkeypatch.setitem(augmentation.VOTES, "polled", 50)
+    torch.manual_seed(12)
+    seen, weights = [], []
+
+    def augment(x):
+        if not torch.is_grad_enabled():
+            seen.append(x)
+            return x + torch.randn_like(x)
+        return x
+
+    monkeypatch.setattr(IF, "vote_weight", lambda *rows: weights.append(rows[2]) or 0.5)
+    method, x = MIADMMethod(4, 6), samples(blobs)
+    options = settings(200, warmup_epochs=0, epochs=2, learning_rate=0.0)
+    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0, augment=augment)
+    neighbors = alike(torch.arange(200)[:, None].roll(1, 0))
+    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), neighbors))
+    assert [len(part) for part in seen] == [50] * len(seen)
+    assert len(seen) > 1
+    assert all(torch.equal(part, seen[0]) for part in seen)
+    torch.testing.assert_close(weights[0], weights[1])
 
 
 def test_alternation_ends_when_the_targets_stand_still(blobs):
