@@ -9,9 +9,10 @@ if (records.length) {
   chart("chart-information", EPOCH_HEIGHT, epochChart("nats", [["mi", "I(X;K)"], ["h_k", "H(K)", "dash"], ["h_k_x", "H(K|X)", "dot"]], false));
   chart("chart-change", EPOCH_HEIGHT, epochChart("change of the targets", [["delta_q", "mean squared change"]], true));
 }
-const fields = ["loss", "reconstruction", "clustering", "mi", "h_k", "h_k_x", "delta_q", "empty", "seconds"];
+const fields = ["loss", "reconstruction", "clustering", "mi", "h_k", "h_k_x", "delta_q", "vote_weight", "empty", "seconds"]
+  .filter((field) => records.some((record) => (record[field] ?? null) !== null));
 figures("epochs", ["phase", "epoch", ...fields], () => records.map((record) => [record.phase, record.epoch + 1,
-  ...fields.map((field) => (record[field] === null ? "" : Number(record[field].toPrecision(4))))]));
+  ...fields.map((field) => ((record[field] ?? null) === null ? "" : Number(record[field].toPrecision(4))))]));
 if (content.confusion) {
   chart("chart-confusion", confusionHeight, confusionChart);
   figures("confusion", ["class", ...content.confusion.clusters], () => content.confusion.counts.map((row, at) => [content.confusion.classes[at], ...row]));
