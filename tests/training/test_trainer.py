@@ -337,6 +337,32 @@ def test_training_in_half_precision_works(blobs):
     assert torch.isfinite(method(trainer.embed(x))).all()
 
 
+class Slow(MIADMMethod):
+    """Predicts all but one group of the start, in the first epochs of the warm-up."""
+
+    def warm(self, data):
+        self.epochs = getattr(self, "epochs", 0) + 1
+
+    def log_posteriors(self, z):
+        labels = z[:, 0].long()
+        seen = labels if getattr(self, "epochs", 0) > 3 else labels.clamp_max(self.n_clusters - 2)
+        return F.one_hot(seen, self.n_clusters).float().clamp_min(1e-6).log()
+
+    def loss(self, batch):
+        return {"clustering": self.weight.square().sum()}
+
+
+@pytest.mark.parametrize(("n_clusters", "epochs"), [(10, 4), (100, 4)])
+def test_the_warm_up_does_not_end_while_a_whole_cluster_is_missing(n_clusters, epochs):
+    labels = torch.arange(1000) % n_clusters
+    x = F.one_hot(torch.zeros(1000).long(), 6).float() * labels[:, None]
+    options = settings(1000, warmup_epochs=10, epochs=0)
+    assert options.warmup_agreement < 0.99  # which one of a hundred clusters would not be missed in
+    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
+    trainer.cluster(x, Slow(n_clusters, 6), lambda z: (labels, None))
+    assert len(trainer.history) == epochs
+
+
 @pytest.mark.parametrize(("agreement", "expected"), [(0.5, [1]), (1.01, range(2, 31))])
 def test_the_warm_up_ends_at_the_wanted_agreement(agreement, expected, blobs):
     x = samples(blobs)

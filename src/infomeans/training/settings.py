@@ -41,7 +41,8 @@ class Settings:
         agreement with the initial clusters.
     warmup_agreement : float
         The share of samples predicted into their initial cluster at which the warm-up ends: what
-        a network has not learned of them by then is more noise than structure. Never, if infinite.
+        a network has not learned of them by then is more noise than structure. Never, if infinite;
+        with more than ten clusters it takes more, for a whole cluster must not go missing in it.
     """
 
     pretrain_epochs: int

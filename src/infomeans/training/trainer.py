@@ -33,6 +33,9 @@ EMBED_BATCH = 1024
 LOST = 0.01
 """The share of log K by which I(X;K) may end below its highest."""
 
+STRAYED = 0.15
+"""The share of a cluster's mean size that may have left the initial clusters after the warm-up."""
+
 
 class Trainer:
     """Trains a network, and then a network and a method together.
@@ -170,6 +173,8 @@ class Trainer:
             return
         best = Best(self.settings.warmup_patience)
         phase = Phase("warm-up", self.settings.warmup_epochs, loop, best, method, data, initial)
+        # With many clusters a small share of the samples can be all of one.
+        enough = max(self.settings.warmup_agreement, 1 - STRAYED / method.n_clusters)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, data.q)
@@ -177,7 +182,7 @@ class Trainer:
             method.warm(data)
             labels = self._observe(record, method, data)
             agreement = (labels == initial.cpu()).double().mean().item()
-            return agreement >= self.settings.warmup_agreement or best.stands(agreement)
+            return agreement >= enough or best.stands(agreement)
 
         self._run(phase, train)
 
