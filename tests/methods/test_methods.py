@@ -220,7 +220,7 @@ def test_mi_adm_penalises_its_weights():
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_an_empty_cluster_takes_half_of_the_largest(slug):
+def test_an_empty_cluster_takes_a_part_of_the_largest(slug):
     data = embedded()
     labels = data.q.argmax(1)
     labels[labels == 3] = 2

@@ -210,7 +210,7 @@ def test_only_targets_are_voted_on_and_only_where_samples_are_augmented(slug, au
     assert all((record.vote_weight is not None) == vote for record in alternation)
 
 
-@pytest.mark.parametrize(("hidden", "low", "high"), [(0.0, 0.0, 0.02), (1.0, 0.05, 5.0)])
+@pytest.mark.parametrize(("hidden", "low", "high"), [(0.0, 0.0, 0.02), (1.0, 0.05, 1.0)])
 def test_neighbours_weigh_as_much_as_they_tell_what_a_view_hides(hidden, low, high, blobs):
     torch.manual_seed(0)
     x, classes = samples(blobs), torch.tensor(blobs[1])
@@ -352,15 +352,15 @@ class Slow(MIADMMethod):
         return {"clustering": self.weight.square().sum()}
 
 
-@pytest.mark.parametrize(("n_clusters", "epochs"), [(10, 4), (100, 4)])
-def test_the_warm_up_does_not_end_while_a_whole_cluster_is_missing(n_clusters, epochs):
+@pytest.mark.parametrize("n_clusters", [10, 100])
+def test_the_warm_up_does_not_end_while_a_whole_cluster_is_missing(n_clusters):
     labels = torch.arange(1000) % n_clusters
     x = F.one_hot(torch.zeros(1000).long(), 6).float() * labels[:, None]
     options = settings(1000, warmup_epochs=10, epochs=0)
     assert options.warmup_agreement < 0.99  # which one of a hundred clusters would not be missed in
     trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
     trainer.cluster(x, Slow(n_clusters, 6), lambda z: (labels, None))
-    assert len(trainer.history) == epochs
+    assert len(trainer.history) == 4
 
 
 @pytest.mark.parametrize(("agreement", "expected"), [(0.5, [1]), (1.01, range(2, 31))])
