@@ -114,6 +114,13 @@ def test_what_a_fitted_model_has(cls, stripes):
 
 
 @pytest.mark.parametrize("cls", CLUSTERERS)
+def test_the_history_ends_with_the_model_that_is_returned(cls):
+    X = np.random.default_rng(0).normal(size=(200, 5))  # no groups, so that targets keep moving
+    model = cls(4, epochs=2, pretrain_epochs=2, warmup_epochs=1, random_state=0).fit(X)
+    assert model.score(X) == pytest.approx(model.history_[-1]["mi"], abs=1e-5)
+
+
+@pytest.mark.parametrize("cls", CLUSTERERS)
 def test_the_same_seed_gives_the_same_result_twice(cls, blobs):
     X, _ = blobs
     first, second = (cls(4, **QUICK).fit(X) for _ in range(2))

@@ -57,3 +57,4 @@ def test_zero_probabilities_do_not_give_nan():
     p = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     assert torch.isfinite(IF.mutual_information(p))
     assert IF.kl_divergence(p, p) == 0
+    assert IF.cross_entropy(p, p.log()) == 0

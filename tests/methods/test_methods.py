@@ -88,6 +88,18 @@ def test_exact_targets_are_close_in_single_precision_too(slug, power):
     torch.testing.assert_close(data.q.double(), expected, atol=1e-3, rtol=0)
 
 
+@pytest.mark.parametrize(("slug", "power"), [("mi-adm", 2), ("depict", 1)])
+def test_exact_targets_heed_a_prior_from_the_first_step_on(slug, power):
+    z = torch.linspace(-2, 2, 41)[:, None]
+    data = Embedded(z, F.one_hot((z[:, 0] > 0).long(), 2).float())
+    method = METHODS[slug].load()(2, 1, targets="exact", prior=[0.9, 0.1])
+    method.start(data)
+    method.weight.data, method.bias.data = torch.tensor([[-1.0], [1.0]]), torch.zeros(2)
+    method.refresh(data)
+    expected = IF.exact_targets(method.log_posteriors(z), power, 1.0, method.log_prior)
+    torch.testing.assert_close(data.q, expected, atol=1e-3, rtol=0)
+
+
 def test_depict_follows_the_released_formula_unless_told_otherwise():
     p = started("depict", embedded())(embedded().z)
     released, printed = p**2 / p.sum(0), p / p.sum(0).sqrt()
@@ -212,11 +224,15 @@ def test_a_logistic_start_is_only_so_sure(far):
     assert (scores.argmax(1) == data.q.argmax(1)).float().mean() > 0.9
 
 
-def test_mi_adm_penalises_its_weights():
+def test_mi_adm_descends_the_papers_regularised_objective():
     data = embedded()
     method = started("mi-adm", data, lam=0.5)
+    method.refresh(data)
     terms = method.loss(Batch(Identity(), data.z, data.q))
-    torch.testing.assert_close(terms["penalty"], 0.5 * method.weight.square().sum())
+    (slope,) = torch.autograd.grad(terms["clustering"] + terms["penalty"], method.weight)
+    papers = 0.5 * method.weight.square().sum() - IF.adm_objective(data.q, method(data.z))
+    (expected,) = torch.autograd.grad(papers, method.weight)
+    torch.testing.assert_close(2 * slope, expected)
 
 
 @pytest.mark.parametrize("slug", SLUGS)

@@ -40,7 +40,7 @@ def kl_divergence(q: Tensor, p: Tensor) -> Tensor:
 
 def cross_entropy(q: Tensor, log_p: Tensor) -> Tensor:
     """`-(1/N) sum_i sum_k q_ik log p_ik` (Eq. param-learn-depict)."""
-    return -(q * log_p).sum(dim=-1).mean()
+    return -torch.where(q == 0, 0, q * log_p).sum(dim=-1).mean()
 
 
 def adm_objective(q: Tensor, p: Tensor) -> Tensor:

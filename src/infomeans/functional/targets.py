@@ -100,7 +100,7 @@ def mi_adm_weight(log_s: Tensor, log_prior: Tensor | float = 0.0) -> Tensor:
     log_prior : (K,) tensor
         `log d_k`, the wanted share of each cluster; any constant means equal shares.
     """
-    return (log_prior - log_s) / 2
+    return (log_prior - _finite(log_s)) / 2
 
 
 def depict_weight(log_s: Tensor, gamma: float = 1.0, log_prior: Tensor | float = 0.0) -> Tensor:
@@ -108,7 +108,7 @@ def depict_weight(log_s: Tensor, gamma: float = 1.0, log_prior: Tensor | float =
 
     `q_ik ~ p_ik (d_k / s_k)^(gamma / (1 + gamma))`, where `s_k = sum_i p_ik`.
     """
-    return (log_prior - log_s) * gamma / (1 + gamma)
+    return (log_prior - _finite(log_s)) * gamma / (1 + gamma)
 
 
 def dec_weight(log_s: Tensor, log_prior: Tensor | float = 0.0) -> Tensor:
@@ -116,7 +116,7 @@ def dec_weight(log_s: Tensor, log_prior: Tensor | float = 0.0) -> Tensor:
 
     `q_ik ~ p_ik^2 d_k / s_k`, where `s_k = sum_i p_ik`.
     """
-    return log_prior - log_s
+    return log_prior - _finite(log_s)
 
 
 def exact_weight(log_u: Tensor, gamma: float = 1.0, log_prior: Tensor | float = 0.0) -> Tensor:
@@ -158,3 +158,8 @@ def exact_targets(
         if (log_u.exp() - before.exp()).abs().max() <= tolerance:
             break
     return weighted_targets(log_p, power, exact_weight(log_u, gamma, log_prior))
+
+
+def _finite(log_s: Tensor) -> Tensor:
+    """The same with a little mass for clusters that have none."""
+    return log_s.clamp_min(math.log(torch.finfo(log_s.dtype).tiny))

@@ -175,6 +175,9 @@ class Method(nn.Module, ABC):
     """Whether targets follow every small change, so that while the learning rate rises they may
     change little by lack of it alone."""
 
+    max_rounds: ClassVar[int] = 200
+    """How often at most the state is updated before there are new targets."""
+
     gains_information: bool = False
     """Whether I(X;K) should not fall in the alternation, so that a fall means a failure."""
 
@@ -224,8 +227,9 @@ class Method(nn.Module, ABC):
 
     def follow(self, data: Embedded) -> None:
         """Update the state from the whole data set, with the targets as they are."""
-        while self.update(data.total(self.statistics)):
-            pass
+        for _ in range(self.max_rounds):
+            if not self.update(data.total(self.statistics)):
+                break
 
     def warm(self, data: Embedded) -> None:
         """After every epoch of the warm-up, with the initial clusters as targets."""

@@ -1,7 +1,7 @@
 """DEC: Student's t posteriors sharpened towards targets of their own."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans.methods.base import Batch, Statistics
@@ -24,9 +24,7 @@ class DECMethod(Prototypical):
     log_weight: Tensor
 
     def __init__(self, n_clusters: int, n_features: int, *, reconstruction: bool = False) -> None:
-        super().__init__(n_clusters, n_features)
-        del self.prototypes
-        self.prototypes = nn.Parameter(torch.zeros(n_clusters, n_features))
+        super().__init__(n_clusters, n_features, learned=True)
         self.register_buffer("log_weight", torch.zeros(n_clusters))
         self.reconstruction = reconstruction
 

@@ -60,7 +60,8 @@ class Logistic(Method):
         shape = within + floor * torch.eye(self.n_features, device=within.device)
         weight = torch.linalg.solve(shape, means.T).T
         self.weight.copy_(weight)
-        self.bias.copy_(_safe_log(shares) - weight @ centre - (weight * means).sum(dim=1) / 2)
+        log_shares = shares.clamp_min(torch.finfo(shares.dtype).tiny).log()
+        self.bias.copy_(log_shares - weight @ centre - (weight * means).sum(dim=1) / 2)
         self._temper(data)
         if self.prior is not None:
             wanted = torch.as_tensor(self.prior).to(shares).sort(descending=True).values
@@ -129,7 +130,6 @@ class Alternating(Logistic):
     gamma: float = 1.0
     exact: bool = False
     precision: float = 1e-5
-    max_rounds: int = 200
     log_weight: Tensor
     log_u: Tensor
 
@@ -139,7 +139,12 @@ class Alternating(Logistic):
         super().__init__(n_clusters, n_features, prior=prior)
         self.register_buffer("log_weight", torch.zeros(n_clusters))
         self.register_buffer("log_u", torch.full((n_clusters,), 1 / n_clusters).log())
-        self._rounds = 0
+
+    def start(self, data: Embedded) -> None:
+        """Begin the rounds of the exact weights at clusters of equal size."""
+        super().start(data)
+        if self.exact:
+            self.log_weight = IF.exact_weight(self.log_u, self.gamma, self.log_prior)
 
     @abstractmethod
     def mass(self, log_p: Tensor) -> Tensor:
@@ -157,17 +162,13 @@ class Alternating(Logistic):
     def update(self, statistics: Statistics) -> bool:
         """Set the weights; exact ones ask for rounds until they stand still."""
         if not self.exact:
-            self.log_weight = self.closed_weight(_safe_log(statistics["s"]))
+            self.log_weight = self.closed_weight(statistics["s"].log())
             return False
         before = self.log_u
         self.log_u = IF.exact_step(before, statistics["s"], self.gamma)
         self.log_weight = IF.exact_weight(self.log_u, self.gamma, self.log_prior)
         change = (self.log_u.exp() - before.exp()).abs().max() / self.log_u.exp().max()
-        self._rounds += 1
-        if change > self.precision and self._rounds < self.max_rounds:
-            return True
-        self._rounds = 0
-        return False
+        return bool(change > self.precision)
 
     def targets(self, z: Tensor) -> Tensor:
         """Targets of these samples under the current weights."""
@@ -180,7 +181,3 @@ class Alternating(Logistic):
             "clustering": IF.cross_entropy(batch.q, self.log_posteriors(batch.noisy)),
             "reconstruction": batch.reconstruction,
         }
-
-
-def _safe_log(x: Tensor) -> Tensor:
-    return x.clamp_min(torch.finfo(x.dtype).tiny).log()

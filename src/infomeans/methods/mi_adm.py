@@ -14,7 +14,10 @@ class MIADMMethod(Alternating):
     """Alternate the targets of Eq. optimal.q.Disc with a cross-entropy to them.
 
         q_ik ~ p_ik^2 / sqrt(sum_i p_ik^2)
-        min -(1/N) sum_ik q_ik log p_ik + lambda sum_k |theta_k|^2 + R
+        min -(1/N) sum_ik q_ik log p_ik + (lambda / 2) sum_k |theta_k|^2 + R
+
+    The half is there because the regularised objective (Eq. ML.Gener.1) has the cross-entropy
+    twice.
 
     Parameters
     ----------
@@ -55,5 +58,5 @@ class MIADMMethod(Alternating):
         """Cross-entropy, reconstruction and the penalty on the weights."""
         terms = super().loss(batch)
         if self.lam:
-            terms["penalty"] = self.lam * self.weight.square().sum()
+            terms["penalty"] = self.lam / 2 * self.weight.square().sum()
         return terms

@@ -1,17 +1,28 @@
 """What the methods share whose clusters are points in the embedding."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from infomeans.methods.base import Embedded, Method
 
 
 class Prototypical(Method):
-    """A method whose state is a prototype per cluster."""
+    """A method whose state is a prototype per cluster.
 
-    def __init__(self, n_clusters: int, n_features: int) -> None:
+    Parameters
+    ----------
+    n_clusters, n_features : int
+    learned : bool
+        Whether the optimiser moves them.
+    """
+
+    def __init__(self, n_clusters: int, n_features: int, *, learned: bool = False) -> None:
         super().__init__(n_clusters, n_features)
-        self.register_buffer("prototypes", torch.zeros(n_clusters, n_features))
+        prototypes = torch.zeros(n_clusters, n_features)
+        if learned:
+            self.prototypes = nn.Parameter(prototypes)
+        else:
+            self.register_buffer("prototypes", prototypes)
 
     @torch.no_grad()
     def split(self, data: Embedded, source: int, empty: int, stays: Tensor, leaves: Tensor) -> None:

@@ -71,14 +71,20 @@ def kept(history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return last if back_to is None else history[back_to - last["epoch"] - 1]
 
 
-def measure(method: Method, data: Embedded) -> dict[str, float]:
-    """Entropies of the clean posteriors: from sums over the samples, like everything else."""
+def measure(method: Method, data: Embedded) -> dict[str, float | int]:
+    """Entropies and empty clusters of the clean posteriors, from sums over the samples."""
 
     def sums(z: Tensor, q: Tensor) -> dict[str, Tensor]:
-        p = method.log_posteriors(z).exp()
-        return {"p": p.sum(dim=0), "h": IF.entropy(p).sum(), "n": p.new_tensor(len(p))}
+        log_p = method.log_posteriors(z)
+        p = log_p.exp()
+        return {
+            "p": p.sum(dim=0),
+            "h": IF.entropy(p).sum(),
+            "sizes": log_p.argmax(dim=1).bincount(minlength=method.n_clusters),
+        }
 
     total = data.total(sums)
-    h_k = IF.entropy(total["p"] / total["n"]).item()
-    h_k_x = (total["h"] / total["n"]).item()
-    return {"mi": h_k - h_k_x, "h_k": h_k, "h_k_x": h_k_x}
+    n = len(data.z)
+    h_k, h_k_x = IF.entropy(total["p"] / n).item(), total["h"].item() / n
+    empty = int((total["sizes"] == 0).sum())
+    return {"mi": h_k - h_k_x, "h_k": h_k, "h_k_x": h_k_x, "empty": empty}

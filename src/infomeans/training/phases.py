@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,50 +12,64 @@ import torch
 from torch.optim import Adam
 from torch.optim.lr_scheduler import OneCycleLR
 
+from infomeans.errors import InputError
 from infomeans.training.checkpoint import restore_optimizer
 
 if TYPE_CHECKING:
+    from lightning_fabric import Fabric
     from torch import Tensor
     from torch.optim import Optimizer
     from torch.optim.lr_scheduler import LRScheduler
 
     from infomeans.methods.base import Embedded, Method
     from infomeans.training.history import Record
+    from infomeans.training.settings import Settings
     from infomeans.training.step import TrainingStep
-    from infomeans.training.trainer import Trainer
 
 
+PHASES = ("pretrain", "warm-up", "alternate")
 RISE = 0.3
 """The share of a one-cycle schedule in which the learning rate rises."""
 
 
 class Loop:
-    """The optimiser of one phase, and its epochs."""
+    """The optimiser of one phase, and its epochs.
 
-    def __init__(self, trainer: Trainer, step: TrainingStep, total_steps: int = 0) -> None:
-        self.trainer = trainer
+    Parameters
+    ----------
+    fabric : Fabric
+    settings : Settings
+    step : TrainingStep
+    total_steps : int
+        Of the schedule; with 0 the learning rate is constant.
+    """
+
+    def __init__(
+        self, fabric: Fabric, settings: Settings, step: TrainingStep, total_steps: int = 0
+    ) -> None:
+        self.fabric = fabric
+        self.settings = settings
         self.method = step.method
         self.total_steps = total_steps
-        settings = trainer.settings
         rate = settings.learning_rate if step.method else settings.pretrain_learning_rate
         parameters = [p for p in step.parameters() if p.requires_grad]
         self.optimizer: Optimizer | None = None
         self.schedule: LRScheduler | None = None
         if parameters:
-            fused = trainer.fabric.device.type in ("cpu", "cuda")
+            fused = fabric.device.type in ("cpu", "cuda")
             optimizer = Adam(parameters, rate, fused=fused)
             if settings.schedule == "one-cycle" and total_steps > 1:
                 self.schedule = OneCycleLR(optimizer, rate, total_steps=total_steps, pct_start=RISE)
-            self.step, self.optimizer = trainer.fabric.setup(step, optimizer)
+            self.step, self.optimizer = fabric.setup(step, optimizer)
         else:
-            self.step = trainer.fabric.setup(step)
+            self.step = fabric.setup(step)
 
     def epoch(self, record: Record, x: Tensor, q: Tensor | None = None) -> None:
         """Train on every sample once, and write the mean terms of the loss into the record."""
         self.step.train()
         sums: dict[str, Tensor] = {}
-        batches = torch.randperm(len(x)).to(x.device).tensor_split(self.trainer.steps(x))
-        for index in batches:
+        order = torch.randperm(len(x)).to(x.device)
+        for index in order.tensor_split(self.settings.batches(len(x))):
             terms, statistics = self.step(x[index], None if q is None else q[index])
             self._descend(sum(terms.values()))
             if self.method is not None:
@@ -63,7 +80,7 @@ class Loop:
         record.loss = sum(means.values())
         record.reconstruction = means.get("reconstruction")
         record.clustering = means.get("clustering")
-        self.trainer.check_finite(record.loss, "loss", record)
+        check_finite(record.loss, "loss", record, self.settings)
 
     @property
     def rises(self) -> bool:
@@ -76,7 +93,7 @@ class Loop:
         return {
             "optimizer": self.optimizer.state_dict() if self.optimizer else None,
             "schedule": self.schedule.state_dict() if self.schedule else None,
-            "precision": self.trainer.fabric.strategy.precision.state_dict(),
+            "precision": self.fabric.strategy.precision.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -85,13 +102,13 @@ class Loop:
             restore_optimizer(self.optimizer, state["optimizer"])
         if self.schedule:
             self.schedule.load_state_dict(state["schedule"])
-        self.trainer.fabric.strategy.precision.load_state_dict(state["precision"])
+        self.fabric.strategy.precision.load_state_dict(state["precision"])
 
     def _descend(self, loss: Tensor) -> None:
         if self.optimizer is None:
             return
         self.optimizer.zero_grad()
-        self.trainer.fabric.backward(loss)
+        self.fabric.backward(loss)
         self.optimizer.step()
         if self.schedule is not None:
             self.schedule.step()
@@ -131,17 +148,48 @@ class Phase:
 
 
 class Best:
-    """Says when a score has stood still for too long, and keeps what belongs to the best."""
+    """The highest score of a phase so far, and what belongs to it.
 
-    def __init__(self, patience: int) -> None:
-        self.patience = patience
+    Attributes
+    ----------
+    score : float
+    epoch : int or None
+        That had it.
+    waited : int
+        Epochs since then.
+    state : dict of tensors or None
+        As it was then, if it is kept.
+    """
+
+    def __init__(self) -> None:
         self.score = float("-inf")
+        self.epoch: int | None = None
         self.waited = 0
         self.state: dict[str, Tensor] | None = None
-        self.epoch: int | None = None
 
-    def stands(self, score: float) -> bool:
-        """Take a score in; True if none has been better for too long."""
-        self.waited = 0 if score > self.score else self.waited + 1
-        self.score = max(self.score, score)
-        return self.waited >= self.patience
+    def offer(
+        self, score: float, epoch: int, state: Callable[[], dict[str, Tensor]] | None = None
+    ) -> None:
+        """Take in an epoch's score; if it is the highest, keep a copy of the state."""
+        if score <= self.score:
+            self.waited += 1
+            return
+        self.score, self.epoch, self.waited = score, epoch, 0
+        if state is not None:
+            self.state = copy.deepcopy(state())
+
+
+def check_finite(value: float | None, name: str, record: Record, settings: Settings) -> None:
+    """Refuse to go on with what is no number."""
+    if value is None or math.isfinite(value):
+        return
+    remedy = (
+        f"Autoencoder(learning_rate=...) takes a lower one than "
+        f"{settings.pretrain_learning_rate:g}."
+        if record.phase == PHASES[0]
+        else f"A lower learning_rate than {settings.learning_rate:g} may help."
+    )
+    raise InputError(
+        f"The training diverged: in epoch {record.epoch + 1} of the phase {record.phase} "
+        f"the {name} is {value}. {remedy}"
+    )

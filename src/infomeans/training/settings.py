@@ -70,6 +70,10 @@ class Settings:
             "glorot": self.glorot,
         }
 
+    def batches(self, n_samples: int) -> int:
+        """How many an epoch has."""
+        return -(-n_samples // self.batch_size)
+
 
 def fast(
     n_samples: int, shape: tuple[int, ...] = (), augment: bool = False, embedded: bool = False

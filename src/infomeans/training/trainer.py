@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +20,13 @@ from infomeans.training.augmentation import VOTES
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.history import Record, measure
-from infomeans.training.phases import Best, Loop, Phase
+from infomeans.training.phases import PHASES, Best, Loop, Phase, check_finite
 from infomeans.training.reproducible import isolated, seed_for
 from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
 
 FindStart = Callable[[Tensor], tuple[Tensor, Neighbors | None]]
 
-PHASES = ("pretrain", "warm-up", "alternate")
 EMBED_BATCH = 1024
 LOST = 0.01
 """The share of log K by which I(X;K) may end below its highest."""
@@ -96,18 +94,16 @@ class Trainer:
         if not self.network.reconstructs or epochs == 0:
             return
         x, held_out = self._hold_out(x)
-        loop = Loop(self, self._step(), epochs * self.steps(x))
-        best, module = Best(self.settings.pretrain_patience), cast(nn.Module, self.network)
+        loop = self._loop(self._step(), epochs * self.settings.batches(len(x)))
+        best, module = Best(), cast(nn.Module, self.network)
         phase = Phase("pretrain", epochs, loop, best)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x)
             if len(held_out) == 0:
                 return False
-            score = -self._held_out_loss(held_out)
-            if score > best.score:
-                best.state = copy.deepcopy(module.state_dict())
-            return best.stands(score)
+            best.offer(-self._held_out_loss(held_out), record.epoch, module.state_dict)
+            return best.waited >= self.settings.pretrain_patience
 
         self._run(phase, train)
         if best.state is not None:
@@ -168,10 +164,10 @@ class Trainer:
 
     def _warm_up(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
         """Train against the hard initial clusters until the agreement with them stops rising."""
-        loop = Loop(self, self._step(method))
+        loop = self._loop(self._step(method))
         if loop.optimizer is None:
             return
-        best = Best(self.settings.warmup_patience)
+        best = Best()
         phase = Phase("warm-up", self.settings.warmup_epochs, loop, best, method, data, initial)
         # With many clusters a small share of the samples can be all of one.
         enough = max(self.settings.warmup_agreement, 1 - STRAYED / method.n_clusters)
@@ -180,9 +176,11 @@ class Trainer:
             loop.epoch(record, x, data.q)
             data.z = self.embed(x)
             method.warm(data)
-            labels = self._observe(record, method, data)
+            self._observe(record, method, data)
+            labels = data.map(lambda z: method.log_posteriors(z).argmax(dim=1)).cpu()
             agreement = (labels == initial.cpu()).double().mean().item()
-            return agreement >= enough or best.stands(agreement)
+            best.offer(agreement, record.epoch)
+            return agreement >= enough or best.waited >= self.settings.warmup_patience
 
         self._run(phase, train)
 
@@ -194,19 +192,18 @@ class Trainer:
         """
         epochs = self.settings.epochs
         step = self._step(method)
-        loop = Loop(self, step, epochs * self.steps(x))
-        best = Best(epochs)
+        loop = self._loop(step, epochs * self.settings.batches(len(x)))
+        best = Best()
         phase = Phase("alternate", epochs, loop, best, method, data, initial)
         self._set_targets(x, method, data)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, data.q if method.has_targets else None)
             data.z, before = self.embed(x), data.q
+            method.follow(data)
             self._observe(record, method, data)
             if method.gains_information and record.mi is not None:
-                if record.mi > best.score:
-                    best.state, best.epoch = copy.deepcopy(step.state_dict()), record.epoch
-                best.stands(record.mi)
+                best.offer(record.mi, record.epoch, step.state_dict)
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(data) if record.empty and trains_on else 0
             record.vote_weight = self._set_targets(x, method, data)
@@ -241,28 +238,11 @@ class Trainer:
         data.q = IF.voted_targets(data.q, votes, weight)
         return weight
 
-    def _observe(self, record: Record, method: Method, data: Embedded) -> Tensor:
-        """Write down what the clean pass shows; returns the labels."""
-        labels = data.map(lambda z: method.log_posteriors(z).argmax(dim=1))
-        record.empty = int((method.sizes(data) == 0).sum())
+    def _observe(self, record: Record, method: Method, data: Embedded) -> None:
+        """Write down what the clean pass shows."""
         for name, value in measure(method, data).items():
             setattr(record, name, value)
-        self.check_finite(record.mi, "mutual information", record)
-        return labels.cpu()
-
-    def check_finite(self, value: float | None, name: str, record: Record) -> None:
-        """Refuse to go on with what is no number."""
-        if value is not None and not math.isfinite(value):
-            remedy = (
-                f"Autoencoder(learning_rate=...) takes a lower one than "
-                f"{self.settings.pretrain_learning_rate:g}."
-                if record.phase == PHASES[0]
-                else f"A lower learning_rate than {self.settings.learning_rate:g} may help."
-            )
-            raise InputError(
-                f"The training diverged: in epoch {record.epoch + 1} of the phase {record.phase} "
-                f"the {name} is {value}. {remedy}"
-            )
+        check_finite(record.mi, "mutual information", record, self.settings)
 
     def _run(self, phase: Phase, train: Callable[[Record], bool]) -> None:
         """A phase: train epoch after epoch, until that says it is done or a callback does."""
@@ -309,9 +289,8 @@ class Trainer:
     def _step(self, method: Method | None = None) -> TrainingStep:
         return TrainingStep(self.network, method, self.augment)
 
-    def steps(self, x: Tensor) -> int:
-        """Batches of an epoch."""
-        return -(-len(x) // self.settings.batch_size)
+    def _loop(self, step: TrainingStep, total_steps: int = 0) -> Loop:
+        return Loop(self.fabric, self.settings, step, total_steps)
 
     def _hold_out(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Samples to train on, and samples to stop by."""
@@ -340,5 +319,7 @@ def _evaluating(network: Network) -> Iterator[None]:
     module = cast(nn.Module, network)
     training = module.training
     module.eval()
-    yield
-    module.train(training)
+    try:
+        yield
+    finally:
+        module.train(training)
