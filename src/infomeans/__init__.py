@@ -7,19 +7,9 @@
 from importlib import import_module
 from importlib.metadata import version
 
-__version__ = version("infomeans")
+from infomeans.methods.registry import ESTIMATORS
 
-_ESTIMATORS = (
-    "MIADM",
-    "SRKMeans",
-    "DEPICT",
-    "MID",
-    "DEC",
-    "DCN",
-    "KMeansBaseline",
-    "GraphBaseline",
-    "Autoencoder",
-)
+__version__ = version("infomeans")
 _MODULES = (
     "data",
     "errors",
@@ -32,12 +22,12 @@ _MODULES = (
     "training",
 )
 
-__all__ = [*_ESTIMATORS, *_MODULES, "__version__", "load"]
+__all__ = [*ESTIMATORS, *_MODULES, "__version__", "load"]
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for when it is asked for: the command line starts without torch."""
-    if name in _ESTIMATORS:
+    if name in ESTIMATORS:
         return getattr(import_module("infomeans.estimators"), name)
     if name == "load":
         return import_module("infomeans.estimators").load_model

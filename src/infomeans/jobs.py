@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import secrets
 import time
@@ -169,7 +170,9 @@ def cluster(
     with as_input_error():
         estimator.check(samples.X)
     run = (
-        _resumed(out, samples) if resume else create_run(out, request, samples, overwrite=overwrite)
+        _resumed(out, request, samples)
+        if resume
+        else create_run(out, request, samples, overwrite=overwrite)
     )
     try:
         if isinstance(estimator, DeepEstimator):
@@ -180,8 +183,10 @@ def cluster(
         seconds += time.perf_counter() - began
         figures = {"seconds": seconds}
         finish(run, estimator, samples, figures, parquet=request.parquet, progress=progress)
-    except Exception:
-        if not resume:
+    except Exception as error:
+        # What was trained before the disk was full, say, can be gone on with.
+        hopeless = isinstance(error, InputError) or not run.checkpoint.exists()
+        if hopeless and not resume:
             run.give_up()
         raise
     return run
@@ -226,8 +231,15 @@ def create_run(out: Path, request: Request, samples: Samples, *, overwrite: bool
     return Run.create(out, config, overwrite=overwrite)
 
 
-def _resumed(out: Path, samples: Samples) -> Run:
+def _resumed(out: Path, request: Request, samples: Samples) -> Run:
     run = Run(out)
+    begun, now = asdict(Request(**run.config["arguments"])), json.loads(json.dumps(asdict(request)))
+    for name in begun:
+        if begun[name] != now[name]:
+            raise InputError(
+                f"{out} was begun with {name} {begun[name]!r}, not {now[name]!r}, so it cannot be "
+                f"resumed like this."
+            )
     if run.config["data"]["fingerprint"] != samples.fingerprint:
         raise InputError(
             f"The data have changed since {out} was begun, so it cannot be resumed; start anew "

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from infomeans import MIADM
-from infomeans.benchmark import grid
+from infomeans import MIADM, Autoencoder
+from infomeans.benchmark import experiments, grid
 from infomeans.cli import app
 from infomeans.data import benchmark
 from infomeans.errors import InputError
@@ -19,6 +19,10 @@ KEYS = {
     *("dataset", "method", "seed", "augment", "acc", "nmi", "ari", "seconds"),
     *("pretrain_seconds", "peak_mb", "load1", "commit", "settings", "versions"),
 }
+
+
+def models(cache):
+    return {path for path in cache.iterdir() if path.is_dir()}
 
 
 @pytest.fixture(scope="session")
@@ -90,9 +94,9 @@ def test_a_run_that_is_broken_off_goes_on(row, data_dir, cache, broken_off, monk
 def test_other_data_have_an_autoencoder_and_a_state_of_their_own(
     row, data_dir, other_data, cache, broken_off
 ):
-    job, before = grid.make_job("usps", "mi-adm", 0), {path.name for path in cache.iterdir()}
+    job, before = grid.make_job("usps", "mi-adm", 0), models(cache)
     grid.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), other_data, cache, 1)
-    assert len({path.name for path in cache.iterdir()} - before) == 1
+    assert len(models(cache) - before) == 1
     broken_off(job, other_data, after=2)
     assert grid.run_job(job, data_dir, cache, 1)["mi_path"] == row["mi_path"]
     assert [path.name for path in cache.iterdir() if path.suffix == ".safetensors"]
@@ -163,10 +167,10 @@ def test_a_line_has_the_information_of_the_epoch_that_a_run_went_back_to():
 
 
 def test_other_settings_need_another_autoencoder(row, data_dir, cache, monkeypatch):
-    before = {path.name for path in cache.iterdir()}
+    before = models(cache)
     monkeypatch.setattr("infomeans.training.settings.PIXELS", 1)
     grid.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), data_dir, cache, 1)
-    assert len({path.name for path in cache.iterdir()} - before) == 1
+    assert len(models(cache) - before) == 1
 
 
 @pytest.mark.parametrize("method", [*grid.METHODS, *grid.BASELINES, *grid.VARIANTS])
@@ -262,13 +266,16 @@ def test_a_line_that_is_no_json_is_named(tmp_path):
         grid.Results(tmp_path / "results.jsonl").rows()
 
 
-def test_what_is_done_elsewhere_is_taken_over(row, tmp_path):
-    others, results = grid.Results(tmp_path / "a.jsonl"), grid.Results(tmp_path / "b.jsonl")
-    others.append(row)
-    others.append({**row, "seed": 7})
-    for _ in range(2):
-        results.borrow(grid.plan(["usps"], ["mi-adm", "mi-d"], [0]), others)
-    assert results.rows() == [row]
+def test_what_is_done_elsewhere_is_read_from_there(row, tmp_path):
+    others = [{"dataset": "digits"}, {"method": "kmeans"}, {"augment": True}]
+    for other in ({}, *others):
+        grid.Results(tmp_path / "results.jsonl").append({**row, **other})
+    for own in ({"acc": 0.0}, {"method": "mi-d"}):
+        grid.Results(tmp_path / "adm.jsonl").append({**row, **own})
+    lines = experiments.adm_lines(tmp_path)
+    assert lines.rows() == [row, {**row, "method": "mi-d"}]
+    assert len(lines.done()) == 2
+    assert len(experiments.adm_lines(tmp_path, ["digits"]).rows()) == 3
 
 
 def test_the_plan_leaves_out_what_is_not_there(data_dir):
@@ -299,3 +306,18 @@ def test_the_command_runs_the_grid_and_shows_its_table(data_dir, cache, tmp_path
 def test_a_geometric_set_is_thinned_out(data_dir):
     samples = grid.load("usps-geometric", data_dir)
     assert np.unique(samples.labels, return_counts=True)[1].tolist() == [40, 32, 26]
+
+
+def test_two_processes_may_train_the_same_autoencoder(data_dir, tmp_path, monkeypatch):
+    job, samples = grid.make_job("usps", "mi-adm", 0), grid.load("usps", data_dir)
+    fit = Autoencoder.fit
+
+    def meanwhile(self, X):
+        monkeypatch.undo()
+        grid.pretrained(job, samples, 3, tmp_path)
+        return fit(self, X)
+
+    monkeypatch.setattr(Autoencoder, "fit", meanwhile)
+    encoder, trained_by = grid.pretrained(job, samples, 3, tmp_path)
+    assert encoder.transform(samples.X).shape == (len(samples.X), 16)
+    assert trained_by["versions"]["torch"]

@@ -83,7 +83,7 @@ def test_the_tables_at_hand_are_those_of_the_lines_at_hand(tmp_path):
         return grid.Results(RESULTS / f"{name}.jsonl")
 
     grid.render(lines("results"), tmp_path)
-    experiments.write_adm(lines("adm"), lines("adm-times"), tmp_path)
+    experiments.write_adm(experiments.adm_lines(RESULTS), lines("adm-times"), tmp_path)
     experiments.write_lambda(lines("lambda"), tmp_path)
     link.write_link(lines("link"), tmp_path)
     made = [path for path in tmp_path.iterdir() if path.suffix != ".png"]

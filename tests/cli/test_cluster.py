@@ -7,12 +7,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import torch
 
-from infomeans import load
+from infomeans import data, jobs, load
 from infomeans.errors import InputError
 from infomeans.runs import Run
 from infomeans.training import Trainer
@@ -176,6 +177,36 @@ def test_a_resumed_run_that_fails_keeps_its_state(infomeans, photos, run, tmp_pa
     infomeans("cluster", "--resume", "--out", out)
     assert Run(out).complete
     assert Run(out).config["seed"] == 1
+
+
+def test_a_full_disk_costs_neither_the_new_run_nor_the_old(
+    infomeans, photos, run, tmp_path, monkeypatch
+):
+    def full(*_, **__):
+        raise OSError("No space left on device")
+
+    out = tmp_path / "run"
+    shutil.copytree(run, out)
+    with monkeypatch.context() as patch:
+        patch.setattr("infomeans.runs.Run.write_results", full)
+        options = ["-k", 3, "--seed", 1, "--out", out, "--overwrite"]
+        said = infomeans("cluster", photos, *options, *QUICK, code=1).output
+    assert f"--resume --out {out}" in said.replace("\n", " ")
+    assert Run(tmp_path / ".run.replaced").complete
+    infomeans("cluster", "--resume", "--out", out)
+    assert Run(out).config["seed"] == 1
+    assert not (tmp_path / ".run.replaced").exists()
+
+
+def test_a_job_is_resumed_as_it_was_begun(table, tmp_path, monkeypatch):
+    samples, out = data.open(str(table)), tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr("infomeans.jobs.finish", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            jobs.cluster(jobs.Request(str(table), 3, "kmeans"), samples, out)
+    with pytest.raises(InputError, match="begun with n_clusters 3, not 2"):
+        jobs.cluster(jobs.Request(str(table), 2, "kmeans"), samples, out, resume=True)
+    assert jobs.cluster(jobs.Request(str(table), 3, "kmeans"), samples, out, resume=True).complete
 
 
 def test_embeddings_get_no_autoencoder(infomeans, blobs, photos, tmp_path):

@@ -47,11 +47,23 @@ def adm_jobs(datasets: Sequence[str], seeds: Sequence[int], data_dir: Path | Non
     return jobs
 
 
-def table_3(seeds: Sequence[int]) -> list[Job]:
-    """MI-ADM and MI-D on all data sets of the paper, to be shown where they are done already."""
-    return [
-        make_job(d, method, seed) for d in ORDER for seed in seeds for method in ("mi-adm", "mi-d")
+def adm_lines(out: Path, datasets: Sequence[str] = ()) -> Results:
+    """The lines of `adm`; what has one in results.jsonl is read from there.
+
+    Parameters
+    ----------
+    out : Path
+        The folder of both files.
+    datasets : sequence of str
+        Which count besides those of the paper.
+    """
+    shown = {*ORDER, *datasets}
+    shared = [
+        row
+        for row in Results(out / "results.jsonl").rows()
+        if row["method"] in AGAINST and row["dataset"] in shown and not row["augment"]
     ]
+    return Results(out / "adm.jsonl", shared)
 
 
 def lambda_jobs(datasets: Sequence[str], seeds: Sequence[int]) -> list[Job]:
@@ -143,7 +155,8 @@ def write_adm(results: Results, measured: Results, out: Path) -> str:
         ]
     text = "\n".join(parts)
     write_atomic(out / "adm.md", text)
-    plot_paths(rows, out / "adm.png")
+    if rows:
+        plot_paths(rows, out / "adm.png")
     return text
 
 

@@ -95,14 +95,24 @@ class Job:
 
 
 class Results:
-    """A file with one line of JSON for each run."""
+    """A file with one line of JSON for each run.
 
-    def __init__(self, path: Path) -> None:
+    Parameters
+    ----------
+    path : Path
+    elsewhere : sequence of dict
+        Lines of other files, which count as if they were in this one, and before those that are.
+    """
+
+    def __init__(self, path: Path, elsewhere: Sequence[dict[str, Any]] = ()) -> None:
         self.path = path
+        self.elsewhere = elsewhere
 
     def rows(self) -> list[dict[str, Any]]:
         """All runs so far."""
-        return self._read()[0]
+        known = {_key(row) for row in self.elsewhere}
+        own = self._read()[0]
+        return [*self.elsewhere, *(row for row in own if not known or _key(row) not in known)]
 
     def cut_short(self) -> list[int]:
         """Numbers of lines that begin like a run and are not whole, and so are no run."""
@@ -123,13 +133,6 @@ class Results:
     def done(self) -> set[tuple[str, str, int, bool]]:
         """Which runs are done."""
         return {_key(row) for row in self.rows()}
-
-    def borrow(self, jobs: Iterable[Job], other: Results) -> None:
-        """Take over the runs among these that are done and written down elsewhere."""
-        missing = {job.key for job in jobs} - self.done()
-        for row in other.rows():
-            if _key(row) in missing:
-                self.append(row)
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add a run, in one write that only adds, so that others may add theirs meanwhile."""
@@ -359,7 +362,7 @@ def pretrained(
     """The auto-encoder that all methods share on this data set with this seed.
 
     It is the one that a clusterer with this seed would train by itself. Other settings of the
-    training or other data make it another one.
+    training, other data or another version make it another one.
 
     Returns
     -------
@@ -370,7 +373,7 @@ def pretrained(
     n_features = max(n_clusters, settings.least_features)
     fingerprint = _fingerprint(job, settings, n_features, digest(samples.X))
     folder = cache / f"{job.dataset}-{job.seed}{'-augment' * job.augment}-{fingerprint}"
-    origin = folder / "trained_by.json"
+    origin = folder.with_name(f"{folder.name}.json")
     if not (folder / "model.json").exists():
         trained_by = json.dumps({**measured_by(), "versions": versions()})
         cache.mkdir(parents=True, exist_ok=True)
@@ -382,15 +385,18 @@ def pretrained(
             checkpoint=state,
         ).fit(samples.X)
         # Another process may have trained the same one in the meantime.
-        encoder.save(folder, overwrite=True)
         write_atomic(origin, trained_by)
+        encoder.save(folder, overwrite=True)
         state.unlink(missing_ok=True)
     return load_model(folder), json.loads(origin.read_text()) if origin.exists() else None
 
 
 def _fingerprint(job: Job, *parts: object) -> str:
-    """A short text that is another one as soon as any of these, or how images change, is."""
-    parts += (augmentation.LIMITS,) if job.augment else ()
+    """A short text that is another one as soon as any of these, or this program, is.
+
+    Only versions tell programs apart; a line has the commits besides.
+    """
+    parts += (infomeans.__version__, *((augmentation.LIMITS,) if job.augment else ()))
     return sha256(" ".join(map(str, parts)).encode()).hexdigest()[:8]
 
 
@@ -447,7 +453,7 @@ def _clusters(
     settings = _settings(samples, augment=job.augment)
     seen = digest(samples.X, *encoder.network_.state_dict().values())
     votes = augmentation.VOTES if job.augment else None
-    fingerprint = _fingerprint(job, settings, job.params, seen, votes, infomeans.__version__)
+    fingerprint = _fingerprint(job, settings, job.params, seen, votes)
     state = cache / f"{'-'.join(map(str, job.key))}-{fingerprint}.safetensors"
     model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,
@@ -463,4 +469,5 @@ def _clusters(
 
 def _plain(estimator: SampleEstimator) -> dict[str, Any]:
     """The parameters that have to do with the result."""
-    return {name: value for name, value in plain_params(estimator).items() if name not in HARMLESS}
+    params = plain_params(estimator.get_params(deep=False))
+    return {name: value for name, value in params.items() if name not in HARMLESS}

@@ -55,7 +55,8 @@ def results(
     jobs = grid.plan(
         names(datasets), names(methods), _numbers(seeds), augment=augment, data_dir=data_dir
     )
-    with _running(jobs, out / "results.jsonl", data_dir, cache) as lines:
+    lines = grid.Results(out / "results.jsonl")
+    with _running(jobs, lines, data_dir, cache):
         _show(grid.render(lines, out))
 
 
@@ -87,8 +88,8 @@ def adm(
 ) -> None:
     """Compare MI-ADM with MI-D and with other targets: the paper's Table 3 and figure.
 
-    Runs that have a line in results.jsonl are taken over from there. Times, of the first data set,
-    are kept in adm-times.jsonl.
+    Runs that have a line in results.jsonl are read from there, the others are in adm.jsonl. Times,
+    of the first data set, are kept in adm-times.jsonl.
 
     Example: infomeans benchmark adm --datasets usps --seeds 0
     """
@@ -103,9 +104,8 @@ def adm(
     if times:
         _announce(f"{chosen[0]}  times")
         measured.append(experiments.times(chosen[0], data_dir=data_dir, cache=cache))
-    known = [*jobs, *experiments.table_3(_numbers(seeds))]
-    grid.Results(out / "adm.jsonl").borrow(known, grid.Results(out / "results.jsonl"))
-    with _running(jobs, out / "adm.jsonl", data_dir, cache) as lines:
+    lines = experiments.adm_lines(out, chosen)
+    with _running(jobs, lines, data_dir, cache):
         _show(experiments.write_adm(lines, measured, out))
 
 
@@ -122,10 +122,11 @@ def regularisation(
     Example: infomeans benchmark lambda --datasets usps
     """
     with loading():
-        from infomeans.benchmark import experiments
+        from infomeans.benchmark import experiments, grid
 
     jobs = experiments.lambda_jobs(names(datasets) or ["usps"], _numbers(seeds))
-    with _running(jobs, out / "lambda.jsonl", data_dir, cache) as lines:
+    lines = grid.Results(out / "lambda.jsonl")
+    with _running(jobs, lines, data_dir, cache):
         _show(experiments.write_lambda(lines, out))
 
 
@@ -164,14 +165,13 @@ def link(
 
 @contextmanager
 def _running(
-    jobs: "list[Job]", path: Path, data_dir: Path | None, cache: Path
-) -> "Iterator[Results]":
+    jobs: "list[Job]", lines: "Results", data_dir: Path | None, cache: Path
+) -> "Iterator[None]":
     """Run them, and fail if one of them did, but only after what can be shown is shown."""
-    from infomeans.benchmark.grid import Results, run_grid
+    from infomeans.benchmark.grid import run_grid
 
-    lines = Results(path)
     failed = run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
-    yield lines
+    yield
     if failed:
         fail(f"{counted(failed, 'run')} failed; see above.", code=1)
 

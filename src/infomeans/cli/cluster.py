@@ -170,7 +170,7 @@ def cluster(
 
 
 def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any) -> "Samples":
-    from infomeans.runs import is_run
+    from infomeans.runs import Run, is_run
 
     with loading():
         from infomeans import jobs
@@ -187,10 +187,12 @@ def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any
         else:
             with errors.status("Clustering"):
                 jobs.cluster(request, samples, folder, device=device, **options)
-    except KeyboardInterrupt:
-        if is_run(folder):
+    except (KeyboardInterrupt, OSError) as error:
+        if is_run(folder) and not Run(folder).complete:
             again = f"infomeans cluster --resume --out {shlex.quote(str(folder))}"
             note(f"Stopped. Go on from the last epoch with: {again}")
+        if isinstance(error, OSError):
+            raise
         raise typer.Exit(130) from None
     return samples
 

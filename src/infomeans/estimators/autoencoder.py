@@ -29,7 +29,8 @@ class Autoencoder(DeepEstimator):
     Parameters
     ----------
     n_features : int
-        Length of the embedding, for `network="auto"`.
+        Length of the embedding, for `network="auto"`; a network factory is asked for it in place of
+        the number of clusters.
     epochs : int, optional
         By default fewer, the more samples there are.
 

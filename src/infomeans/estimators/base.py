@@ -82,6 +82,8 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the fitted model to a folder, from which `infomeans.load` reads it back.
 
+        With the parameters that it was fitted with, whatever was set since.
+
         Parameters
         ----------
         path : path
@@ -103,6 +105,7 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             )
         if reset:
             self._sample_shape: tuple[int, ...] = samples.shape[1:]
+            self._fitted_params = self.get_params(deep=False)
         elif samples.shape[1:] != self._sample_shape:
             raise ValueError(
                 f"X has samples of shape {samples.shape[1:]}, but {type(self).__name__} was fitted "

@@ -141,12 +141,16 @@ class DeepEstimator(SampleEstimator):
         """Where to keep the training's state, with all that makes it this training."""
         if self.checkpoint is None:
             return None
-        params = {k: v for k, v in plain_params(self).items() if k not in HARMLESS}
+        params = plain_params(self.get_params(deep=False))
         identity = {
             "infomeans": __version__,
             "estimator": type(self).__name__,
             "data": f"{samples.shape} {samples.dtype} {digest(samples)}",
-            **{k: digest(v) if isinstance(v, list) else v for k, v in params.items()},
+            **{
+                name: digest(value) if isinstance(value, list) else value
+                for name, value in params.items()
+                if name not in HARMLESS
+            },
             "random_state": None if self.random_state is None else seed,
             "settings": asdict(settings),
             "augmentation": self._augmentation() if self.augment else None,

@@ -107,9 +107,8 @@ def load_model(
         raise InputError(f"{folder} holds no model that can be built: {reason}") from error
 
 
-def plain_params(model: SampleEstimator) -> dict[str, Any]:
-    """The parameters that are more than of the moment, as JSON can hold them."""
-    params = model.get_params(deep=False)
+def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Those parameters of an estimator that are more than of the moment, as JSON can hold them."""
     return {name: _plain(name, params[name]) for name in params if name not in _OF_THE_MOMENT}
 
 
@@ -155,7 +154,7 @@ def _check_free(folder: Path, model: set[str], overwrite: bool) -> None:
 
 
 def _describe(model: SampleEstimator) -> dict[str, Any]:
-    params = plain_params(model)
+    params = plain_params(model._fitted_params)
     if not isinstance(params.get("init", ""), str):
         params["init"] = GIVEN
     fitted = {
@@ -242,6 +241,7 @@ def _build(
     fitted = description["fitted"]
     model._sample_shape = tuple(fitted["shape"])
     model._n_features_out = fitted["n_features_out"]
+    model._fitted_params = model.get_params(deep=False)
     model.history_ = fitted["history"]
     if len(model._sample_shape) == 1:
         model.n_features_in_ = model._sample_shape[0]

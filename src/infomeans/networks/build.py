@@ -129,7 +129,7 @@ def _check_embedding(network: AnyNetwork, shape: Shape) -> None:
     try:
         with torch.no_grad():
             z = network.eval()(torch.zeros(2, *shape))
-    except RuntimeError as error:
+    except Exception as error:  # it is the user's own
         raise ValueError(f"The network does not take samples of shape {shape}: {error}") from error
     network.train(training)
     if z.ndim != 2 or len(z) != 2:
