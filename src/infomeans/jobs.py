@@ -270,7 +270,8 @@ def load_clusterer(path: Path) -> SampleClusterer:
     """The model of a run, which must give clusters."""
     if is_run(path) and not Run(path).complete:
         raise InputError(
-            f"{path} is not complete; go on with infomeans cluster --resume --out {path}"
+            f"{path} is not complete; go on with infomeans cluster --resume --out "
+            f"{path}{Run(path).waiting}"
         )
     model = load_model(path)
     if not isinstance(model, SampleClusterer):
@@ -307,6 +308,7 @@ def describe(samples: Samples) -> dict[str, Any]:
         "source": samples.source,
         "n_samples": len(samples.X),
         "sample_shape": list(samples.X.shape[1:]),
+        "features": samples.names,
         "fingerprint": samples.fingerprint,
         "skipped": [list(entry) for entry in samples.skipped],
         "ignored": [list(entry) for entry in samples.ignored],

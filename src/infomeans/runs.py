@@ -167,6 +167,14 @@ class Run:
         return (self.path / _METRICS).exists()
 
     @property
+    def waiting(self) -> str:
+        """Where the run is that this one will replace when it is complete, as a sentence."""
+        aside = _aside(self.path)
+        if self.complete or not is_run(aside):
+            return ""
+        return f". The run that it is to replace waits in {aside}"
+
+    @property
     def method(self) -> str:
         """The method, and what it was told about the data."""
         request = self.config["arguments"]

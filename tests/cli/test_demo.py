@@ -24,10 +24,10 @@ def quick_demo(monkeypatch):
 
 
 @pytest.mark.usefixtures("quick_demo")
-def test_the_demo_compares_four_methods_and_writes_a_run(infomeans, tmp_path):
+def test_the_demo_compares_five_methods_and_writes_a_run(infomeans, tmp_path):
     out = tmp_path / "run"
     shown = infomeans("demo", "--out", out).output
-    methods = ["kmeans", "autoencoder+kmeans", "graph", "mi-adm"]
+    methods = ["kmeans", "autoencoder+kmeans", "graph", "graph-embedding", "mi-adm"]
     for method in methods:
         assert method in shown
     with (out / "labels.csv").open() as file:

@@ -101,7 +101,7 @@ def test_a_missing_file_is_described(tmp_path):
     [
         ("cifar", ".", "'cifar' is no benchmark; choose one of usps, mnist-test"),
         ("usps", None, r"--data-dir .* INFOMEANS_DATA"),
-        ("usps", "/no/such/folder", "usps: none of its files is in /no/such/folder"),
+        ("usps", "/no/such/folder", "/no/such/folder, where usps should be, is no folder"),
     ],
 )
 def test_what_is_no_benchmark_is_refused(name, folder, message):

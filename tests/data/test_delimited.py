@@ -56,6 +56,19 @@ def test_a_header_of_numbers_is_no_header(parse):
     assert parse("1,5;2\n3;4\n") == {"column 1": [1.5, 3.0], "column 2": [2, 4]}
 
 
+@pytest.mark.parametrize("first", ["1.5,,2", ",3,4", "NA,1,nan"])
+def test_a_first_line_may_lack_numbers(parse, first):
+    table = parse(f"{first}\n4,5,6\n")
+    assert list(table) == ["column 1", "column 2", "column 3"]
+    assert [len(column) for column in table.values()] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("header", [",0,1,2", "0,1,2"])
+def test_columns_that_pandas_has_counted_have_a_header(parse, header):
+    table = parse(f"{header}\n{'7,' * header.count(',')}7\n")
+    assert list(table.items()) == [(name, [7]) for name in header.split(",")]
+
+
 def test_columns_asked_for_as_text_keep_their_zeros(parse):
     assert parse("id, n\n007,008\n", text={"id", "n"}) == {"id": ["007"], "n": ["008"]}
     assert parse("007,1\n008,2\n", text={"column 1"}) == {

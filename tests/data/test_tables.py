@@ -78,7 +78,7 @@ def test_an_id_column_gives_the_ids_as_they_stand_and_is_no_feature(csv):
 def test_a_column_without_a_name_is_no_feature(csv):
     samples = open_samples(csv(",a\n0,5\n1,6\n"))
     assert samples.names == ["a"]
-    assert samples.ignored == [("", "no name")]
+    assert samples.ignored == [("column 1", "no name")]
 
 
 @pytest.mark.parametrize(
@@ -207,3 +207,21 @@ def test_damaged_parquet_is_refused(tmp_path, content):
     (tmp_path / "x.parquet").write_bytes(content)
     with pytest.raises(InputError, match=r"x.parquet cannot be read: "):
         open_samples(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "likely"),
+    [
+        ("id", [17, 4, 99, 5], True),
+        ("customer_id", [17, 4, 99, 5], True),
+        ("n", [3, 1, 2, 4], True),
+        ("n", [17, 4, 99, 5], False),
+        ("id", [17, 4, 17, 5], False),
+        ("id", [0.5, 4, 17, 5], False),
+        ("paid", [17, 4, 99, 5], False),
+    ],
+)
+def test_features_that_look_like_ids_are_known(csv, name, values, likely):
+    rows = "\n".join(f"{value},{number % 2}.5" for number, value in enumerate(values))
+    samples = open_samples(csv(f"{name},b\n{rows}\n"))
+    assert samples.likely_ids() == [name] * likely

@@ -18,20 +18,17 @@ HEADS = ["data set", "", "samples", "classes", "dimensions", "smallest class", "
 
 def table(data_dir: str | Path | None = None) -> str:
     """Markdown: for every data set what its file holds, and what the paper prints."""
-    rows, reasons = [], []
+    rows = []
     for name, info in BENCHMARKS.items():
         try:
             check_benchmark(name, data_dir)
-        except InputError as error:
-            reasons.append(error)
+        except InputError:
             counts = ["no file", "", "", "", ""]
         else:
             counts = _counted(name, data_dir)
         rows.append([info.title, "here", *counts])
         if name in DATASETS:
             rows.append(["", "paper", *DATASETS[name]])
-    if len(reasons) == sum(bool(info.stem) for info in BENCHMARKS.values()):
-        raise reasons[0]
     return plain(HEADS, rows)
 
 

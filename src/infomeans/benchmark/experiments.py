@@ -135,9 +135,10 @@ def write_adm(results: Results, measured: Results, out: Path) -> str:
     out : Path
     """
     rows = results.rows()
+    commits = sorted({str(row["commit"]) for row in rows})
     parts = [
         tables.markdown(tables.collect(rows)),
-        f"Runs of commits {', '.join(sorted({str(row['commit']) for row in rows}))}.\n",
+        f"Runs of {'commit' if len(commits) == 1 else 'commits'} {', '.join(commits)}.\n",
     ]
     for line in {(row["dataset"], row["threads"]): row for row in measured.rows()}.values():
         parts += [

@@ -253,8 +253,8 @@ def run_grid(
     check_data((job.dataset for job in jobs if job.key not in done), data_dir)
     if known := sum(job.key in done for job in jobs):
         announce(
-            f"{known} of {len(jobs)} runs have a line in {results.path} already, and are not run "
-            f"again; another --out has none."
+            f"{known} of {len(jobs)} runs have a line in {results.path.parent} already, and are "
+            f"not run again; another --out has none."
         )
     for number in results.cut_short():
         announce(f"{results.path}: line {number} was cut short, and does not count.")

@@ -139,11 +139,10 @@ def _tables(cells: Cells, kind: str) -> Iterator[Table]:
 
 
 def _with_bold(heads: list[str], rows: list[list[str]]) -> list[list[str]]:
-    """The medians in bold."""
-    return [
-        [f"**{x}**" if head in ("ACC", "NMI") else x for head, x in zip(heads, row, strict=True)]
-        for row in rows
-    ]
+    """The highest medians in bold."""
+    columns = {heads.index(head) for head in ("ACC", "NMI")}
+    highest = {i: max((row[i] for row in rows), key=float) for i in columns}
+    return [[f"**{x}**" if x == highest.get(i) else x for i, x in enumerate(row)] for row in rows]
 
 
 def _latex_rows(rows: list[list[str]]) -> list[str]:

@@ -22,6 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 for function in (demo, cluster, predict, show, report, relabel, compare, evaluate, export, methods):
     command(app)(function)

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The paper's tables and figure, measured.", no_args_is_help=True)
 
 Sets = Annotated[
-    list[str] | None, typer.Option(help="Data sets; repeat it, or separate names by commas.")
+    list[str] | None,
+    typer.Option(
+        help="Of usps, mnist-test, mnist-full, cmu-pie, frgc, ytf, coil100, pendigits and digits; "
+        "repeat it, or separate names by commas. By default those of the paper that are there "
+        "(results), usps, cmu-pie and mnist-test (adm), or usps (lambda, link)."
+    ),
 ]
 Methods = Annotated[
     list[str] | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,6 +74,11 @@ def read(source: str, **options: Any) -> Samples:
         )
     if samples.ignored:
         warn(f"{counted(samples.ignored, 'column')} ignored: {_reasons(samples.ignored)}.")
+    for name in [] if options.get("like") else samples.likely_ids():
+        warn(
+            f"{name!r} is taken for a feature, but looks like ids: --id-column {shlex.quote(name)} "
+            f"takes it for them."
+        )
     return samples
 
 

@@ -1,5 +1,6 @@
 """infomeans show."""
 
+import math
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -42,9 +43,15 @@ def summarise(run: "Run") -> None:
         empty = [cluster for cluster, size in sizes.items() if size == 0]
         if empty:
             warn(f"{counted(empty, 'cluster')} without a sample: {few(empty, 10)}.")
+        most = math.log(len(run.metrics["sizes"]))
+        if run.metrics["mi"] < most / 2:
+            warn(
+                f"I(X;K) is {run.metrics['mi']:.2f} of at most {most:.2f} nats: the clusters are "
+                f"unsure or of very different sizes. Compare with what --method graph finds."
+            )
     else:
         folder = shlex.quote(str(run.path))
-        say(f"Not complete: go on with  infomeans cluster --resume --out {folder}")
+        say(f"Not complete: go on with  infomeans cluster --resume --out {folder}{run.waiting}")
 
 
 def _facts(run: "Run") -> dict[str, str]:
@@ -54,6 +61,7 @@ def _facts(run: "Run") -> dict[str, str]:
     facts = {
         "run": str(run.path),
         "data": f"{data['source']}: {data['n_samples']:,} samples of {shape}",
+        **({"features": few(data["features"], 8)} if data.get("features") else {}),
         "method": f"{run.method}, k = {request['n_clusters']}, seed {request['seed']}",
         "epochs": ", ".join(f"{phase} {n}" for phase, n in phases.items()) or "none",
     }
@@ -61,7 +69,7 @@ def _facts(run: "Run") -> dict[str, str]:
         facts["skipped"] = counted(data["skipped"], "unreadable image")
     if metrics:
         facts["time"] = f"{metrics['seconds']:.0f} s"
-        facts["I(X;K)"] = f"{metrics['mi']:.3f} nats, H(K) {metrics['h_k']:.3f}"
+        facts["I(X;K)"] = f"{metrics['mi']:.3f} nats, H(K) {abs(metrics['h_k']):.3f}"
         facts["confidence"] = f"{metrics['confidence']:.3f} in the mean"
         found = "scores before merging" if run.names.merge else "scores"
         for title, scores in ((found, metrics), ("start's scores", metrics.get("start", {}))):
@@ -89,7 +97,7 @@ def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
     table.add_column("share", justify="right", min_width=len("share"))
     table.add_column("", min_width=BAR)
     table.add_column("confidence", justify="right", min_width=len("confidence"))
-    table.add_column("example", overflow="ellipsis", no_wrap=True)
+    table.add_column("example", overflow="ellipsis")
     for cluster, size in sorted(sizes.items(), key=lambda item: -item[1]):
         members = (labels.clusters == cluster).nonzero()[0]
         best = members[labels.confidences[members].argmax()] if size else None

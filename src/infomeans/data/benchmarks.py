@@ -134,6 +134,8 @@ def _files(info: Benchmark, data_dir: str | Path | None) -> tuple[list[Path], li
             f"variable INFOMEANS_DATA."
         )
     folder = Path(given)
+    if not folder.is_dir():
+        raise InputError(f"{folder}, where {info.name} should be, is no folder.")
     for suffix in (".npz", ".h5", ".hdf5"):
         path = folder / f"{info.stem}{suffix}"
         if path.exists():

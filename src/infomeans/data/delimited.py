@@ -31,7 +31,7 @@ def read_delimited(path: Path, text: Collection[str]) -> pyarrow.Table:
     with reading(path):
         line = raw.partition(b"\n")[0].decode(encoding).removeprefix("\ufeff")
         heads = {delimiter: _cells(line, delimiter) for delimiter in DECIMAL_POINTS}
-        delimiter = max(heads, key=lambda d: (_are_numbers(heads[d], d), len(heads[d])))
+        delimiter = max(heads, key=lambda d: (_holds_numbers(heads[d], d), len(heads[d])))
         tables = [
             _parse(raw, encoding, delimiter, point, heads[delimiter], text)
             for point in DECIMAL_POINTS[delimiter]
@@ -51,13 +51,28 @@ def _cells(line: str, delimiter: str) -> list[str]:
     return next(csv.reader([line], delimiter=delimiter))
 
 
-def _are_numbers(cells: list[str], delimiter: str) -> bool:
+def _holds_numbers(cells: list[str], delimiter: str) -> bool:
+    """Whether a line holds numbers, some of which may be missing, and nothing else."""
+    from pyarrow import csv as arrow_csv
+
+    missing = set(arrow_csv.ConvertOptions().null_values)
+    given = [cell for cell in cells if cell.strip() not in missing]
     try:
-        for cell in cells:
+        for cell in given:
             float(cell.replace(DECIMAL_POINTS[delimiter][-1], "."))
     except ValueError:
         return False
-    return True
+    return bool(given)
+
+
+def _names_columns(cells: list[str], delimiter: str) -> bool:
+    """Whether the first line is a header: it holds more than numbers, or counts the columns.
+
+    So does pandas where columns have no names, beside an empty cell above the index.
+    """
+    counted = cells[1:] if cells[0] == "" else cells
+    counts = len(counted) > 1 and counted == [str(i) for i in range(len(counted))]
+    return counts or not _holds_numbers(cells, delimiter)
 
 
 def _parse(
@@ -67,7 +82,7 @@ def _parse(
     from pyarrow import csv as arrow_csv
 
     names = None
-    if _are_numbers(head, delimiter):
+    if not _names_columns(head, delimiter):
         names = [f"column {i}" for i in range(1, len(head) + 1)]
     table = arrow_csv.read_csv(
         pyarrow.BufferReader(raw),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,6 +49,17 @@ class Samples:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     names: list[str] | None = None
+
+    def likely_ids(self) -> list[str]:
+        """Features that may be ids: whole numbers that count, or differ and are named so."""
+        found = []
+        for name, values in zip(self.names or (), self.X.T, strict=False):
+            steps = np.diff(np.sort(values))
+            whole = len(values) > 2 and np.equal(np.mod(values, 1), 0).all() and (steps > 0).all()
+            called = re.fullmatch(r"(.*[_ ])?(id|index|key)|Unnamed: 0", name, re.IGNORECASE)
+            if whole and (called or (steps == 1).all()):
+                found.append(name)
+        return found
 
     def __post_init__(self) -> None:
         if len(set(self.ids)) < len(self.ids):

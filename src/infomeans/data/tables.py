@@ -153,7 +153,11 @@ def _features(
         if name not in reserved
     }
     names = [name for name, reason in reasons.items() if reason is None]
-    ignored = [(name, reason) for name, reason in reasons.items() if reason is not None]
+    ignored = [
+        (name or f"column {table.column_names.index(name) + 1}", reason)
+        for name, reason in reasons.items()
+        if reason is not None
+    ]
     if not names:
         found = [f"{name} ({reasons.get(name, 'ids or labels')})" for name in table.column_names]
         raise InputError(

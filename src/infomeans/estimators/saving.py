@@ -193,7 +193,8 @@ def _model_folder(path: Path) -> Path:
     for folder in (path, path / "model"):
         if (folder / _MODEL).exists():
             return folder
-    raise InputError(f"{path} is not a saved model or a run: it holds no {_MODEL}.")
+    why = f"holds no {_MODEL}" if path.exists() else "does not exist"
+    raise InputError(f"{path} is not a saved model or a run: it {why}.")
 
 
 def _read_description(folder: Path) -> dict[str, Any]:

@@ -70,7 +70,8 @@ def write_report(
     if not run.complete:
         folder = shlex.quote(str(run.path))
         raise InputError(
-            f"{run.path} is not complete; go on with infomeans cluster --resume --out {folder}"
+            f"{run.path} is not complete; go on with infomeans cluster --resume --out "
+            f"{folder}{run.waiting}"
         )
     notes: list[str] = []
     if samples is None:
