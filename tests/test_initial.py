@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from infomeans.initial import initial_clusters, soft_kmeans
+from infomeans.initial import initial_clusters, kmeans, soft_kmeans
 
 
 @pytest.mark.parametrize("init", ["graph", "kmeans", "soft_kmeans"])
@@ -31,3 +31,8 @@ def test_only_a_start_from_a_graph_has_one(blobs):
     assert starts["graph"].graph.shape == (200, 200)
     assert starts["kmeans"].graph is None
     assert initial_clusters(X, 4, classes, seed=0).graph is None
+
+
+def test_copies_of_few_samples_are_no_reason_to_warn(recwarn):
+    assert set(kmeans(np.repeat([[0.0], [1.0]], 5, axis=0), 3, seed=0).labels_) == {0, 1}
+    assert not recwarn.list

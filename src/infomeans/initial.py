@@ -1,5 +1,6 @@
 """The initial clusters, from the embedding of a pretrained network."""
 
+import warnings
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from infomeans import functional as IF
@@ -87,7 +89,9 @@ def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = 20) -> KMeans:
         Starts, of which the best counts.
     """
     # Several threads would add up in changing order, and ties could fall either way.
-    with threadpool_limits(1, user_api="openmp"):
+    with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
+        # Where samples are copies of each other clusters stay empty, which is said elsewhere.
+        warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
         return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(X)
 
 

@@ -140,6 +140,12 @@ def test_datasets_are_counted_beside_the_paper(data_dir, tmp_path):
     assert "| CMU-PIE | here | no file |" in text
 
 
+def test_without_a_folder_there_are_the_digits(tmp_path, monkeypatch):
+    monkeypatch.delenv("INFOMEANS_DATA", raising=False)
+    result = CliRunner().invoke(app, ["benchmark", "datasets", "--out", str(tmp_path)])
+    assert "1,797" in result.output
+
+
 def test_datasets_without_any_file_write_nothing(tmp_path):
     arguments = ["benchmark", "datasets", "--data-dir", tmp_path, "--out", tmp_path / "out"]
     result = CliRunner().invoke(app, [*map(str, arguments)])

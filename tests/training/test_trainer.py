@@ -372,3 +372,9 @@ def test_the_warm_up_ends_at_the_wanted_agreement(agreement, expected, blobs):
     trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
     trainer.cluster(x, MIADMMethod(4, 6), lambda z: (torch.tensor(blobs[1]), None))
     assert len(trainer.history) in expected
+
+
+def test_a_precision_that_was_asked_for_is_not_announced(caplog):
+    with caplog.at_level("INFO"):
+        make_fabric("cpu", "bf16-mixed")
+    assert not caplog.records

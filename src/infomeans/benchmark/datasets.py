@@ -18,17 +18,20 @@ HEADS = ["data set", "", "samples", "classes", "dimensions", "smallest class", "
 
 def table(data_dir: str | Path | None = None) -> str:
     """Markdown: for every data set what its file holds, and what the paper prints."""
-    rows = []
+    rows, reasons = [], []
     for name, info in BENCHMARKS.items():
         try:
             check_benchmark(name, data_dir)
-        except InputError:
+        except InputError as error:
+            reasons.append(error)
             counts = ["no file", "", "", "", ""]
         else:
             counts = _counted(name, data_dir)
         rows.append([info.title, "here", *counts])
         if name in DATASETS:
             rows.append(["", "paper", *DATASETS[name]])
+    if data_dir is not None and len(reasons) == sum(bool(i.stem) for i in BENCHMARKS.values()):
+        raise reasons[0]
     return plain(HEADS, rows)
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from infomeans.cli.reporting import console, counted, say, warn
 from infomeans.errors import few
+from infomeans.methods import METHODS
 
 if TYPE_CHECKING:
     from infomeans.runs import Run
@@ -44,7 +45,7 @@ def summarise(run: "Run") -> None:
         if empty:
             warn(f"{counted(empty, 'cluster')} without a sample: {few(empty, 10)}.")
         most = math.log(len(run.metrics["sizes"]))
-        if run.metrics["mi"] < most / 2:
+        if run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in METHODS:
             warn(
                 f"I(X;K) is {run.metrics['mi']:.2f} of at most {most:.2f} nats: the clusters are "
                 f"unsure or of very different sizes. Compare with what --method graph finds."

@@ -1,5 +1,9 @@
 """From a device's name to a Fabric."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from lightning_fabric import Fabric
 
@@ -21,4 +25,17 @@ def make_fabric(device: str, precision: str = "32-true") -> Fabric:
     if not available.get(name, True):
         raise ValueError(f"device={device!r} is not available on this machine; try 'auto'.")
     devices = [int(number)] if numbered else 1
-    return Fabric(accelerator=name, devices=devices, precision=precision)  # type: ignore[arg-type]
+    with _silent("lightning_fabric.utilities.rank_zero"):
+        return Fabric(accelerator=name, devices=devices, precision=precision)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _silent(logger: str) -> Iterator[None]:
+    """Nobody needs to be told what they asked for."""
+    found = logging.getLogger(logger)
+    level = found.level
+    found.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        found.setLevel(level)
