@@ -378,3 +378,18 @@ def test_a_precision_that_was_asked_for_is_not_announced(caplog):
     with caplog.at_level("INFO"):
         make_fabric("cpu", "bf16-mixed")
     assert not caplog.records
+
+
+@pytest.mark.parametrize(("copies", "epochs"), [(1, 6), (100, 1)])
+def test_a_warm_up_of_few_steps_is_not_content_with_most_samples(copies, epochs, blobs):
+    initial = torch.tensor(blobs[1])
+    initial[0] = (initial[0] + 1) % 4  # what no line in the embedding can tell
+    x, initial = samples(blobs).repeat(copies, 1), initial.repeat(copies)
+    trainer = Trainer(
+        make_fabric("cpu"),
+        Identity(),
+        settings(len(x), epochs=0, warmup_agreement=0.985, warmup_patience=5),
+        seed=0,
+    )
+    trainer.cluster(x, METHODS["mi-adm"].load()(4, x.shape[1]), lambda z: (initial, None))
+    assert len(trainer.history) == epochs

@@ -34,6 +34,9 @@ LOST = 0.01
 STRAYED = 0.15
 """The share of a cluster's mean size that may have left the initial clusters after the warm-up."""
 
+SETTLED, UNSETTLED = 200, 0.002
+"""Before so many steps of the warm-up, no larger share of all samples may have left them."""
+
 
 class Trainer:
     """Trains a network, and then a network and a method together.
@@ -171,6 +174,8 @@ class Trainer:
         phase = Phase("warm-up", self.settings.warmup_epochs, loop, best, method, data, initial)
         # With many clusters a small share of the samples can be all of one.
         enough = max(self.settings.warmup_agreement, 1 - STRAYED / method.n_clusters)
+        # What has not been learned after a few steps may yet be.
+        settled = -(-SETTLED // self.settings.batches(len(x)))
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, data.q)
@@ -180,7 +185,8 @@ class Trainer:
             labels = data.map(lambda z: method.log_posteriors(z).argmax(dim=1)).cpu()
             agreement = (labels == initial.cpu()).double().mean().item()
             best.offer(agreement, record.epoch)
-            return agreement >= enough or best.waited >= self.settings.warmup_patience
+            wanted = enough if record.epoch + 1 >= settled else max(enough, 1 - UNSETTLED)
+            return agreement >= wanted or best.waited >= self.settings.warmup_patience
 
         self._run(phase, train)
 
