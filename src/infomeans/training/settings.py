@@ -42,8 +42,8 @@ class Settings:
     warmup_agreement : float
         The share of samples predicted into their initial cluster at which the warm-up ends: what
         a network has not learned of them by then is more noise than structure. Never, if infinite;
-        with more than ten clusters it takes more, for a whole cluster must not go missing in it, and
-        so it does in the first steps, for there a network still learns.
+        with more than ten clusters it takes more, for a whole cluster must not go missing in it,
+        and so it does in the first steps, for there a network still learns.
     """
 
     pretrain_epochs: int
