@@ -7,9 +7,19 @@
 from importlib import import_module
 from importlib.metadata import version
 
-from infomeans.methods.registry import ESTIMATORS
-
 __version__ = version("infomeans")
+
+_ESTIMATORS = (
+    "MIADM",
+    "SRKMeans",
+    "DEPICT",
+    "MID",
+    "DEC",
+    "DCN",
+    "KMeansBaseline",
+    "GraphBaseline",
+    "Autoencoder",
+)
 _MODULES = (
     "data",
     "errors",
@@ -22,12 +32,12 @@ _MODULES = (
     "training",
 )
 
-__all__ = [*ESTIMATORS, *_MODULES, "__version__", "load"]
+__all__ = [*_ESTIMATORS, *_MODULES, "__version__", "load"]
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for when it is asked for: the command line starts without torch."""
-    if name in ESTIMATORS:
+    if name in _ESTIMATORS:
         return getattr(import_module("infomeans.estimators"), name)
     if name == "load":
         return import_module("infomeans.estimators").load_model
