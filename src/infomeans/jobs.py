@@ -268,11 +268,8 @@ def _in_chunks(
 
 def load_clusterer(path: Path) -> SampleClusterer:
     """The model of a run, which must give clusters."""
-    if is_run(path) and not Run(path).complete:
-        raise InputError(
-            f"{path} is not complete; go on with infomeans cluster --resume --out "
-            f"{path}{Run(path).waiting}"
-        )
+    if is_run(path):
+        Run(path).check_complete()
     model = load_model(path)
     if not isinstance(model, SampleClusterer):
         raise InputError(f"{path} holds {type(model).__name__}, which finds no clusters.")

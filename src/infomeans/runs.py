@@ -21,6 +21,7 @@ import io
 import json
 import os
 import secrets
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -167,12 +168,19 @@ class Run:
         return (self.path / _METRICS).exists()
 
     @property
-    def waiting(self) -> str:
-        """Where the run is that this one will replace when it is complete, as a sentence."""
-        aside = _aside(self.path)
-        if self.complete or not is_run(aside):
+    def unfinished(self) -> str:
+        """What is said of a run that did not come to its end; nothing of one that did."""
+        if self.complete:
             return ""
-        return f". The run that it is to replace waits in {aside}"
+        aside = _aside(self.path)
+        waits = f", and the run that it is to replace waits in {aside}" if is_run(aside) else ""
+        again = f"infomeans cluster --resume --out {shlex.quote(str(self.path))}"
+        return f"{self.path} is not complete{waits}; go on with  {again}"
+
+    def check_complete(self) -> None:
+        """Refuse a run that did not come to its end."""
+        if self.unfinished:
+            raise InputError(self.unfinished)
 
     @property
     def method(self) -> str:
@@ -206,10 +214,8 @@ class Run:
     @property
     def labels(self) -> Labels:
         """The clusters of all samples."""
-        path = self.path / _LABELS
-        if not path.exists():
-            raise InputError(f"{self.path} is not complete: it has no labels.csv yet.")
-        with path.open(encoding="utf-8", newline="") as file:
+        self.check_complete()
+        with (self.path / _LABELS).open(encoding="utf-8", newline="") as file:
             header, *rows = csv.reader(file)
         columns = dict(zip(header, zip(*rows, strict=True), strict=True))
         return Labels(

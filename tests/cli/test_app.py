@@ -40,3 +40,8 @@ def test_help_of_every_command_shows_an_example():
     ):
         result = CliRunner().invoke(app, [name, "--help"])
         assert f"Example: infomeans {name}" in result.output
+
+
+def test_help_has_a_short_name_everywhere():
+    for command in ([], ["cluster"], ["benchmark", "adm"]):
+        assert CliRunner().invoke(app, [*command, "-h"]).exit_code == 0

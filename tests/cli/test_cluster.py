@@ -120,7 +120,7 @@ def test_a_run_that_was_stopped_is_resumed(infomeans, run, photos, tmp_path, mon
         result = infomeans("cluster", photos, "-k", 3, "--out", out, *QUICK, code=130)
     assert f"--resume --out {out}" in result.output
     assert len((out / "history.jsonl").read_text().splitlines()) == 3
-    assert "Not complete" in infomeans("show", out).output
+    assert "is not complete; go on with" in infomeans("show", out).output
     infomeans("cluster", "--resume", "--out", out)
     assert (out / "labels.csv").read_bytes() == (run / "labels.csv").read_bytes()
     assert "complete already" in infomeans("cluster", "--resume", "--out", out).output
@@ -193,9 +193,24 @@ def test_a_full_disk_costs_neither_the_new_run_nor_the_old(
         said = infomeans("cluster", photos, *options, *QUICK, code=1).output
     assert f"--resume --out {out}" in said.replace("\n", " ")
     assert Run(tmp_path / ".run.replaced").complete
+    for command, code in (["show", out], 0), (["predict", out, photos], 2), (["report", out], 2):
+        shown = infomeans(*command, code=code).output.replace("\n", " ")
+        assert f"waits in {tmp_path / '.run.replaced'}" in shown
     infomeans("cluster", "--resume", "--out", out)
     assert Run(out).config["seed"] == 1
     assert not (tmp_path / ".run.replaced").exists()
+
+
+def test_what_a_user_should_look_at_twice_is_said(infomeans, run, tmp_path):
+    path, out = tmp_path / "table.csv", tmp_path / "run"
+    path.write_text("id,a\n" + "".join(f"{i},{i % 2}.5\n" for i in range(20)))
+    said = infomeans("cluster", path, "-k", 2, "--method", "kmeans", "--out", out).output
+    assert "'id' is taken for a feature" in said
+    assert "features    id, a" in said
+    metrics = shutil.copytree(run, tmp_path / "copy") / "metrics.json"
+    for mi, unsure in ((0.5, True), (0.6, False)):
+        metrics.write_text(json.dumps(json.loads(metrics.read_text()) | {"mi": mi}))
+        assert ("of at most 1.10 nats" in infomeans("show", metrics.parent).output) == unsure
 
 
 def test_a_job_is_resumed_as_it_was_begun(table, tmp_path, monkeypatch):

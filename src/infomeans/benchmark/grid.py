@@ -110,9 +110,11 @@ class Results:
 
     def rows(self) -> list[dict[str, Any]]:
         """All runs so far."""
-        known = {_key(row) for row in self.elsewhere}
         own = self._read()[0]
-        return [*self.elsewhere, *(row for row in own if not known or _key(row) not in known)]
+        if not self.elsewhere:
+            return own
+        known = {_key(row) for row in self.elsewhere}
+        return [*self.elsewhere, *(row for row in own if _key(row) not in known)]
 
     def cut_short(self) -> list[int]:
         """Numbers of lines that begin like a run and are not whole, and so are no run."""

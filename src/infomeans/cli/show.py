@@ -1,7 +1,6 @@
 """infomeans show."""
 
 import math
-import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -51,8 +50,7 @@ def summarise(run: "Run") -> None:
                 f"unsure or of very different sizes. Compare with what --method graph finds."
             )
     else:
-        folder = shlex.quote(str(run.path))
-        say(f"Not complete: go on with  infomeans cluster --resume --out {folder}{run.waiting}")
+        say(run.unfinished)
 
 
 def _facts(run: "Run") -> dict[str, str]:

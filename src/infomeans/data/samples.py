@@ -50,17 +50,6 @@ class Samples:
     ignored: list[tuple[str, str]] = field(default_factory=list)
     names: list[str] | None = None
 
-    def likely_ids(self) -> list[str]:
-        """Features that may be ids: whole numbers that count, or differ and are named so."""
-        found = []
-        for name, values in zip(self.names or (), self.X.T, strict=False):
-            steps = np.diff(np.sort(values))
-            whole = len(values) > 2 and np.equal(np.mod(values, 1), 0).all() and (steps > 0).all()
-            called = re.fullmatch(r"(.*[_ ])?(id|index|key)|Unnamed: 0", name, re.IGNORECASE)
-            if whole and (called or (steps == 1).all()):
-                found.append(name)
-        return found
-
     def __post_init__(self) -> None:
         if len(set(self.ids)) < len(self.ids):
             name, times = Counter(self.ids).most_common(1)[0]
@@ -74,6 +63,17 @@ class Samples:
                 f"{self.source}: NaN or infinite values in the samples {few(bad)}; only finite "
                 f"numbers are accepted."
             )
+
+    def likely_ids(self) -> list[str]:
+        """Features that may be ids: whole numbers that count, or differ and are named so."""
+        found = []
+        for name, values in zip(self.names or (), self.X.T, strict=False):
+            steps = np.diff(np.sort(values))
+            whole = len(values) > 2 and np.equal(np.mod(values, 1), 0).all() and (steps > 0).all()
+            called = re.fullmatch(r"(.*[_ ])?(id|index|key)|Unnamed: 0", name, re.IGNORECASE)
+            if whole and (called or (steps == 1).all()):
+                found.append(name)
+        return found
 
     def __repr__(self) -> str:
         return f"Samples({len(self)} of shape {self.X.shape[1:]} from {self.source!r})"

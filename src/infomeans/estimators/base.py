@@ -105,7 +105,6 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             )
         if reset:
             self._sample_shape: tuple[int, ...] = samples.shape[1:]
-            self._fitted_params = self.get_params(deep=False)
         elif samples.shape[1:] != self._sample_shape:
             raise ValueError(
                 f"X has samples of shape {samples.shape[1:]}, but {type(self).__name__} was fitted "

@@ -50,6 +50,7 @@ class Baseline(SampleClusterer):
         self.scaling_ = self._scaling(samples)
         self.network_ = Identity()
         self.history_: list[dict[str, Any]] = []
+        self._fitted_params = self.get_params(deep=False)
         x = self._scaled(samples, self.scaling_, torch.device("cpu")).contiguous()
         scaled = x.flatten(1)
         self._n_features_out = scaled.shape[1]

@@ -99,7 +99,8 @@ class DeepEstimator(SampleEstimator):
     ) -> Iterator[tuple[Trainer, Tensor]]:
         """A trainer for these samples, and the samples scaled and on its device.
 
-        On the way out the trained network, the scaling and the history become attributes.
+        On the way out the trained network, the scaling, the history and the parameters that led to
+        them become attributes.
         """
         fabric, seed = make_fabric(self.device, self.precision), self._seed()
         callbacks = [*(self.callbacks or ()), *([ProgressBars()] if self.verbose else [])]
@@ -134,6 +135,7 @@ class DeepEstimator(SampleEstimator):
         self.network_ = network.cpu().eval()
         self.scaling_ = scaling
         self.history_ = [record.as_dict() for record in trainer.history]
+        self._fitted_params = self.get_params(deep=False)
 
     def _checkpoint(
         self, samples: NDArray[Any], settings: Settings, network: nn.Module, seed: int

@@ -29,9 +29,6 @@ def comparison(runs: Sequence[Run]) -> str:
     """
     if len(runs) < 2:
         raise InputError("A comparison needs two runs or more.")
-    for run in runs:
-        if not run.complete:
-            raise InputError(f"{run.path} is not complete.")
     labels = [run.labels for run in runs]
     clusters = _aligned(runs, labels)
     titles = _titles(runs)

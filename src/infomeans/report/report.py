@@ -67,12 +67,7 @@ def write_report(
     tell : callable, optional
         Told what the page has to do without.
     """
-    if not run.complete:
-        folder = shlex.quote(str(run.path))
-        raise InputError(
-            f"{run.path} is not complete; go on with infomeans cluster --resume --out "
-            f"{folder}{run.waiting}"
-        )
+    run.check_complete()
     notes: list[str] = []
     if samples is None:
         samples = _samples(run, notes)
