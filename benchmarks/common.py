@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from infomeans.benchmark.grid import Results
+from infomeans.benchmark.lines import Results
 from infomeans.benchmark.machine import measured_by
 from infomeans.data import benchmark
 from infomeans.jobs import versions

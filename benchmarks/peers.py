@@ -117,7 +117,7 @@ class Watch:
 def main() -> None:
     from common import machine
 
-    from infomeans.benchmark.grid import Results
+    from infomeans.benchmark.lines import Results
 
     options = parse()
     where = machine()

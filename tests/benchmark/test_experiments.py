@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from infomeans import functional as IF
 from infomeans.benchmark import experiments, grid
+from infomeans.benchmark.lines import Results
 from infomeans.cli import app
 from infomeans.data import Samples
 from infomeans.data.recipes import ArrayRecipe
@@ -71,9 +72,9 @@ def test_adm_takes_over_what_is_done_and_times_only_when_told(
 ):
     for job in experiments.adm_jobs(["usps"], [0], data_dir):
         known = "results" if job.method in ("mi-adm", "mi-d") else "adm"
-        grid.Results(tmp_path / f"{known}.jsonl").append(line_of(job))
+        Results(tmp_path / f"{known}.jsonl").append(line_of(job))
     elsewhere = grid.make_job("mnist-full", "mi-d", 0)
-    grid.Results(tmp_path / "results.jsonl").append(line_of(elsewhere))
+    Results(tmp_path / "results.jsonl").append(line_of(elsewhere))
     time = {
         "dataset": "usps",
         "threads": 2,
@@ -99,7 +100,7 @@ def test_adm_takes_over_what_is_done_and_times_only_when_told(
 
 
 def test_lambda_has_a_row_for_each(data_dir, cache, tmp_path):
-    results = grid.Results(tmp_path / "lambda.jsonl")
+    results = Results(tmp_path / "lambda.jsonl")
     for job in experiments.lambda_jobs(["usps"], [0]):
         results.append(line_of(job))
     output = invoked("lambda", "--out", tmp_path, "--data-dir", data_dir, "--cache", cache)

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from infomeans import MIADM, Autoencoder
 from infomeans.benchmark import experiments, grid
+from infomeans.benchmark.lines import Results
 from infomeans.cli import app
 from infomeans.data import benchmark
 from infomeans.errors import InputError
@@ -104,10 +105,10 @@ def test_other_data_have_an_autoencoder_and_a_state_of_their_own(
 
 
 def test_a_state_stays_until_the_line_is_written(row, data_dir, cache, tmp_path, monkeypatch):
-    job, results = grid.make_job("usps", "mi-adm", 0), grid.Results(tmp_path / "results.jsonl")
+    job, results = grid.make_job("usps", "mi-adm", 0), Results(tmp_path / "results.jsonl")
     before = set(cache.iterdir())
     with monkeypatch.context() as patch:
-        patch.setattr(grid.Results, "append", Mock(side_effect=OSError("full")))
+        patch.setattr(Results, "append", Mock(side_effect=OSError("full")))
         with pytest.raises(OSError, match="full"):
             grid.run_job(job, data_dir, cache, 1, results)
     (state,) = set(cache.iterdir()) - before
@@ -119,7 +120,7 @@ def test_a_state_stays_until_the_line_is_written(row, data_dir, cache, tmp_path,
 
 
 def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monkeypatch):
-    results = grid.Results(tmp_path / "results.jsonl")
+    results = Results(tmp_path / "results.jsonl")
     job = grid.make_job("usps", "mi-adm", 0, augment=True)
     line = grid.run_job(job, data_dir, cache, 1, results)
     assert line["augment"]
@@ -182,7 +183,7 @@ def test_every_method_runs(method, data_dir, cache):
 
 
 def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
-    results = grid.Results(tmp_path / "results.jsonl")
+    results = Results(tmp_path / "results.jsonl")
     results.append(row)
     said = []
     jobs = grid.plan(["usps"], ["mi-adm", "kmeans"], [0])
@@ -205,7 +206,7 @@ def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
 
 @pytest.mark.parametrize("half", ["{", '{"seed": 1, "met', '{"seed": 1, "versions": {"a": "1"}'])
 def test_half_a_line_does_not_count(half, tmp_path):
-    results = grid.Results(tmp_path / "results.jsonl")
+    results = Results(tmp_path / "results.jsonl")
     results.append({"seed": 0})
     results.path.write_text(results.path.read_text() + half)
     assert results.rows() == [{"seed": 0}]
@@ -224,11 +225,11 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "open", open_full)
     monkeypatch.setattr("os.fsync", lambda _: None)
     with pytest.raises(OSError, match="half of a line"):
-        grid.Results(tmp_path / "results.jsonl").append({"seed": 0})
+        Results(tmp_path / "results.jsonl").append({"seed": 0})
 
 
 def test_a_whole_line_without_an_end_counts(tmp_path):
-    results = grid.Results(tmp_path / "results.jsonl")
+    results = Results(tmp_path / "results.jsonl")
     results.path.write_text('{"seed": 0}\n{"seed": 1}')
     assert results.rows() == [{"seed": 0}, {"seed": 1}]
     results.append({"seed": 2})
@@ -236,7 +237,7 @@ def test_a_whole_line_without_an_end_counts(tmp_path):
 
 
 def test_several_may_write_at_once(tmp_path):
-    results = grid.Results(tmp_path / "results.jsonl")
+    results = Results(tmp_path / "results.jsonl")
     long = "x" * 20_000
     with ThreadPoolExecutor(8) as pool:
         for seed in range(400):
@@ -245,7 +246,7 @@ def test_several_may_write_at_once(tmp_path):
 
 
 def test_nothing_that_another_writes_meanwhile_is_removed(tmp_path):
-    results = grid.Results(tmp_path / "results.jsonl")
+    results = Results(tmp_path / "results.jsonl")
     with results.path.open("ab", buffering=0) as other:
         other.write(b'{"seed": 0, ')
         results.append({"seed": 1})
@@ -254,7 +255,7 @@ def test_nothing_that_another_writes_meanwhile_is_removed(tmp_path):
 
 
 def test_what_is_asked_for_twice_runs_once(data_dir, cache, tmp_path):
-    results = grid.Results(tmp_path / "results.jsonl")
+    results = Results(tmp_path / "results.jsonl")
     jobs = grid.plan(["usps"], ["kmeans"], [0, 0])
     grid.run_grid(jobs, results, data_dir=data_dir, cache=cache, announce=print)
     assert len(results.rows()) == 1
@@ -263,15 +264,15 @@ def test_what_is_asked_for_twice_runs_once(data_dir, cache, tmp_path):
 def test_a_line_that_is_no_json_is_named(tmp_path):
     (tmp_path / "results.jsonl").write_text('{"seed": 0}\n\nnonsense\n')
     with pytest.raises(InputError, match=r"results\.jsonl, line 3, is no JSON"):
-        grid.Results(tmp_path / "results.jsonl").rows()
+        Results(tmp_path / "results.jsonl").rows()
 
 
 def test_what_is_done_elsewhere_is_read_from_there(row, tmp_path):
     others = [{"dataset": "digits"}, {"method": "kmeans"}, {"augment": True}]
     for other in ({}, *others):
-        grid.Results(tmp_path / "results.jsonl").append({**row, **other})
+        Results(tmp_path / "results.jsonl").append({**row, **other})
     for own in ({"acc": 0.0}, {"method": "mi-d"}):
-        grid.Results(tmp_path / "adm.jsonl").append({**row, **own})
+        Results(tmp_path / "adm.jsonl").append({**row, **own})
     lines = experiments.adm_lines(tmp_path)
     assert lines.rows() == [row, {**row, "method": "mi-d"}]
     assert len(lines.done()) == 2
@@ -298,7 +299,7 @@ def test_the_command_runs_the_grid_and_shows_its_table(data_dir, cache, tmp_path
     folders = ["--out", tmp_path, "--data-dir", data_dir, "--cache", cache]
     done = CliRunner().invoke(app, ["benchmark", "results", *arguments, *map(str, folders)])
     assert done.exit_code == 0, done.output
-    (line,) = grid.Results(tmp_path / "results.jsonl").rows()
+    (line,) = Results(tmp_path / "results.jsonl").rows()
     assert f"ACC {line['acc']:.4f}" in done.output
     assert line["settings"]["estimator"] == {"n_init": 20}
 

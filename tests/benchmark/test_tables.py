@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from infomeans.benchmark import experiments, grid, link, tables
+from infomeans.benchmark.lines import Results
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
@@ -81,7 +82,7 @@ def test_latex_has_a_tabular_for_each_data_set(cells):
 @pytest.mark.skipif(not RESULTS.exists(), reason="a source distribution has no results in it")
 def test_the_tables_at_hand_are_those_of_the_lines_at_hand(tmp_path):
     def lines(name):
-        return grid.Results(RESULTS / f"{name}.jsonl")
+        return Results(RESULTS / f"{name}.jsonl")
 
     grid.render(lines("results"), tmp_path)
     experiments.write_adm(experiments.adm_lines(RESULTS), lines("adm-times"), tmp_path)
@@ -96,6 +97,6 @@ def test_the_tables_at_hand_are_those_of_the_lines_at_hand(tmp_path):
 @pytest.mark.skipif(not RESULTS.exists(), reason="a source distribution has no results in it")
 @pytest.mark.parametrize("name", ["results", "adm", "lambda"])
 def test_every_line_at_hand_says_where_it_comes_from(name):
-    for row in grid.Results(RESULTS / f"{name}.jsonl").rows():
+    for row in Results(RESULTS / f"{name}.jsonl").rows():
         assert {"seed", "load1", "peak_mb", "seconds", "pretrain_seconds"} <= row.keys()
         assert re.fullmatch("[0-9a-f]{7,}", row["commit"]), json.dumps(row)[:200]

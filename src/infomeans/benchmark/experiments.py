@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from infomeans.benchmark import tables
-from infomeans.benchmark.grid import GEOMETRIC, ORDER, Job, Results, load, make_job, pretrained
+from infomeans.benchmark.grid import GEOMETRIC, ORDER, Job, load, make_job, pretrained
+from infomeans.benchmark.lines import Results
 from infomeans.benchmark.machine import measured_by
 from infomeans.data.benchmarks import BENCHMARKS
 from infomeans.estimators import MIADM, MID

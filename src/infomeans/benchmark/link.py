@@ -14,7 +14,8 @@ from torch import Tensor
 from infomeans import functional as IF
 from infomeans._typing import IntArray
 from infomeans.benchmark import tables
-from infomeans.benchmark.grid import Job, Results, load, pretrained
+from infomeans.benchmark.grid import Job, load, pretrained
+from infomeans.benchmark.lines import Results
 from infomeans.benchmark.machine import measured_by
 from infomeans.estimators import MIADM, DeepClusterer, SRKMeans
 from infomeans.files import write_atomic

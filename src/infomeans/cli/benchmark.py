@@ -14,7 +14,8 @@ from infomeans.cli.reporting import command, console, counted, fail, loading
 from infomeans.errors import InputError
 
 if TYPE_CHECKING:
-    from infomeans.benchmark.grid import Job, Results
+    from infomeans.benchmark.grid import Job
+    from infomeans.benchmark.lines import Results
 
 app = typer.Typer(help="The paper's tables and figure, measured.", no_args_is_help=True)
 
@@ -56,11 +57,12 @@ def results(
     """
     with loading():
         from infomeans.benchmark import grid
+        from infomeans.benchmark.lines import Results
 
     jobs = grid.plan(
         names(datasets), names(methods), _numbers(seeds), augment=augment, data_dir=data_dir
     )
-    lines = grid.Results(out / "results.jsonl")
+    lines = Results(out / "results.jsonl")
     with _running(jobs, lines, data_dir, cache):
         _show(grid.render(lines, out))
 
@@ -101,11 +103,12 @@ def adm(
     _need_figures()
     with loading():
         from infomeans.benchmark import experiments, grid
+        from infomeans.benchmark.lines import Results
 
     chosen = names(datasets) or ["usps", "cmu-pie", "mnist-test"]
     grid.check_data(chosen, data_dir)
     jobs = experiments.adm_jobs(chosen, _numbers(seeds), data_dir)
-    measured = grid.Results(out / "adm-times.jsonl")
+    measured = Results(out / "adm-times.jsonl")
     if times:
         _announce(f"{chosen[0]}  times")
         measured.append(experiments.times(chosen[0], data_dir=data_dir, cache=cache))
@@ -127,10 +130,11 @@ def regularisation(
     Example: infomeans benchmark lambda --datasets usps
     """
     with loading():
-        from infomeans.benchmark import experiments, grid
+        from infomeans.benchmark import experiments
+        from infomeans.benchmark.lines import Results
 
     jobs = experiments.lambda_jobs(names(datasets) or ["usps"], _numbers(seeds))
-    lines = grid.Results(out / "lambda.jsonl")
+    lines = Results(out / "lambda.jsonl")
     with _running(jobs, lines, data_dir, cache):
         _show(experiments.write_lambda(lines, out))
 
@@ -154,7 +158,8 @@ def link(
     if not 0 < lam < float("inf"):
         raise InputError(f"--lam {lam:g} must be a number above 0.")
     with loading():
-        from infomeans.benchmark.grid import Results, check_data
+        from infomeans.benchmark.grid import check_data
+        from infomeans.benchmark.lines import Results
         from infomeans.benchmark.link import follow, write_link
 
     lines, chosen = Results(out / "link.jsonl"), names(datasets) or ["usps"]

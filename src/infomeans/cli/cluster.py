@@ -3,7 +3,6 @@
 import glob
 import json
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -189,8 +188,7 @@ def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any
                 jobs.cluster(request, samples, folder, device=device, **options)
     except (KeyboardInterrupt, OSError) as error:
         if is_run(folder) and not Run(folder).complete:
-            again = f"infomeans cluster --resume --out {shlex.quote(str(folder))}"
-            note(f"Stopped. Go on from the last epoch with: {again}")
+            note(f"Stopped: {Run(folder).unfinished}")
         if isinstance(error, OSError):
             raise
         raise typer.Exit(130) from None
