@@ -1,0 +1,52 @@
+"""Small fits whose labels are stored: every method on images, vectors and embeddings.
+
+`python -m tests.stored.fits` stores the labels anew, after a change that is meant to move them.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+
+import infomeans
+
+FILE = Path(__file__).with_name("labels.json")
+METHODS = ("MIADM", "SRKMeans", "DEPICT", "MID", "DEC", "DCN")
+KINDS = ("images", "vectors", "embeddings")
+EPOCHS = {"pretrain_epochs": 6, "warmup_epochs": 4, "epochs": 4}
+
+
+def samples(kind):
+    """Six hundred digits."""
+    digits = load_digits()
+    if kind == "images":
+        return digits.images[:600]
+    vectors = digits.data[:600]
+    return PCA(12, random_state=0).fit_transform(vectors) if kind == "embeddings" else vectors
+
+
+def fitted(method, kind, **params):
+    """A short fit with one thread."""
+    if kind == "embeddings":
+        params |= {"network": "residual"}
+    return getattr(infomeans, method)(10, random_state=0, **EPOCHS, **params).fit(samples(kind))
+
+
+def stored():
+    return json.loads(FILE.read_text())
+
+
+def main():
+    torch.set_num_threads(1)
+    labels = {
+        f"{method} {kind}": "".join(map(str, fitted(method, kind).labels_))
+        for method in METHODS
+        for kind in KINDS
+    }
+    FILE.write_text(json.dumps(labels, indent=0) + "\n")
+
+
+if __name__ == "__main__":
+    main()
