@@ -7,23 +7,13 @@
 from importlib import import_module
 from importlib.metadata import version
 
+from infomeans.methods.registry import ESTIMATORS
+
 __version__ = version("infomeans")
 
-_ESTIMATORS = (
-    "MIADM",
-    "SRKMeans",
-    "DEPICT",
-    "MID",
-    "DEC",
-    "DCN",
-    "KMeansBaseline",
-    "GraphBaseline",
-    "Autoencoder",
-)
 _MODULES = (
     "data",
     "errors",
-    "export",
     "functional",
     "graph",
     "methods",
@@ -32,15 +22,17 @@ _MODULES = (
     "training",
 )
 
-__all__ = [*_ESTIMATORS, *_MODULES, "__version__", "load"]
+__all__ = [*ESTIMATORS, *_MODULES, "__version__", "export", "load"]
 
 
 def __getattr__(name: str) -> object:
     """Import what is asked for when it is asked for: the command line starts without torch."""
-    if name in _ESTIMATORS:
+    if name in ESTIMATORS:
         return getattr(import_module("infomeans.estimators"), name)
     if name == "load":
         return import_module("infomeans.estimators").load_model
+    if name == "export":
+        return import_module("infomeans.model.export")
     if name in _MODULES:
         return import_module(f"infomeans.{name}")
     raise AttributeError(f"module 'infomeans' has no attribute {name!r}")

@@ -10,6 +10,10 @@ class InputError(ValueError):
         super().__init__(" ".join(message.splitlines()))
 
 
+class ClusteringWarning(UserWarning):
+    """Something is wrong with the clusters: collapsed, empty, or far from their start."""
+
+
 def few(things: Sequence[object], most: int = 3) -> str:
     """The first of many things, for a message of one line: 'a, b, c and 5 more'."""
     shown = ", ".join(str(thing) for thing in things[:most])

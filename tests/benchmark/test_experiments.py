@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 
 from infomeans import functional as IF
 from infomeans.benchmark import experiments, grid
-from infomeans.benchmark.lines import Results
+from infomeans.benchmark.results_file import Results
 from infomeans.cli import app
-from infomeans.data import Samples
-from infomeans.data.recipes import ArrayRecipe
-from infomeans.data.samples import row_numbers
+from infomeans.data import Dataset
+from infomeans.data.dataset import row_numbers
+from infomeans.data.rows import ArrayRows
+from infomeans.data.schema import ArraySchema
 
 
 def test_every_lambda_is_a_run_of_its_own():
@@ -26,7 +27,9 @@ def test_every_lambda_is_a_run_of_its_own():
 def test_unbalanced_runs_come_with_and_without_the_true_shares(stripes, monkeypatch):
     images, _ = stripes
     labels = np.repeat(["a", "b", "c"], [60, 40, 20])
-    samples = Samples(images, row_numbers(120), ArrayRecipe((9, 8)), "mnist-test", labels=labels)
+    samples = Dataset(
+        ArrayRows(images), row_numbers(120), ArraySchema((9, 8)), "mnist-test", labels=labels
+    )
     monkeypatch.setattr(experiments, "load", lambda name, data_dir: samples)
     jobs = experiments.adm_jobs(["mnist-test", "usps"], [0, 1], None)
     assert len({job.key for job in jobs}) == len(jobs)

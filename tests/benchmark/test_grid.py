@@ -9,12 +9,14 @@ from typer.testing import CliRunner
 
 from infomeans import MIADM, Autoencoder
 from infomeans.benchmark import experiments, grid
-from infomeans.benchmark.lines import Results
+from infomeans.benchmark.results_file import Results
 from infomeans.cli import app
 from infomeans.data import benchmark
 from infomeans.errors import InputError
-from infomeans.training import Record, augmentation
+from infomeans.functional import affine
+from infomeans.training import Record
 from infomeans.training.checkpoint import Checkpoint
+from infomeans.training.votes import VOTES
 
 KEYS = {
     *("dataset", "method", "seed", "augment", "acc", "nmi", "ari", "seconds"),
@@ -125,7 +127,8 @@ def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monk
     line = grid.run_job(job, data_dir, cache, 1, results)
     assert line["augment"]
     assert line["settings"]["augmentation"] == {
-        **augmentation.augmentation_settings(),
+        **affine.LIMITS,
+        **VOTES,
         "views": 9,
     }
     assert line["pretrained_by"].keys() >= {"commit", "threads", "versions"}
@@ -133,7 +136,7 @@ def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monk
     assert "### USPS, augmented" in grid.render(results, tmp_path)
     assert (tmp_path / "results-augmented.tex").exists()
     here = grid._fingerprint(job)
-    monkeypatch.setattr(augmentation, "LIMITS", {"degrees": 5.0})
+    monkeypatch.setattr(grid, "LIMITS", {"degrees": 5.0})
     assert grid._fingerprint(job) != here
 
 

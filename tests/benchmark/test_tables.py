@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from infomeans.benchmark import experiments, grid, link, tables
-from infomeans.benchmark.lines import Results
+from infomeans.benchmark.results_file import Results
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 

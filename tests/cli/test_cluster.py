@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 import torch
 
-from infomeans import data, jobs, load
+from infomeans import data, load
 from infomeans.errors import InputError
 from infomeans.runs import Run
 from infomeans.training import Trainer
+from infomeans.workflows.cluster import cluster
+from infomeans.workflows.request import Request
 
 BIN = Path(sys.executable).parent
 QUICK = ["--pretrain-epochs", "2", "--epochs", "2", "--set", "warmup_epochs=1"]
@@ -171,7 +173,7 @@ def test_a_resumed_run_that_fails_keeps_its_state(infomeans, photos, run, tmp_pa
         raise OSError("No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("infomeans.jobs.write_model", full)
+        patch.setattr("infomeans.workflows.cluster.write_model", full)
         infomeans("cluster", "--resume", "--out", out, code=1)
     assert not Run(out).complete
     infomeans("cluster", "--resume", "--out", out)
@@ -216,12 +218,13 @@ def test_what_a_user_should_look_at_twice_is_said(infomeans, run, tmp_path):
 def test_a_job_is_resumed_as_it_was_begun(table, tmp_path, monkeypatch):
     samples, out = data.open(str(table)), tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr("infomeans.jobs.finish", Mock(side_effect=KeyboardInterrupt))
+        patch.setattr("infomeans.workflows.cluster.finish", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            jobs.cluster(jobs.Request(str(table), 3, "kmeans"), samples, out)
+            cluster(Request(str(table), 3, "kmeans"), samples, out)
     with pytest.raises(InputError, match="begun with n_clusters 3, not 2"):
-        jobs.cluster(jobs.Request(str(table), 2, "kmeans"), samples, out, resume=True)
-    assert jobs.cluster(jobs.Request(str(table), 3, "kmeans"), samples, out, resume=True).complete
+        cluster(Request(str(table), 2, "kmeans"), samples, out, resume=True)
+    run, _ = cluster(Request(str(table), 3, "kmeans"), samples, out, resume=True)
+    assert run.complete
 
 
 def test_embeddings_get_no_autoencoder(infomeans, blobs, photos, tmp_path):

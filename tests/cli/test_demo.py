@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from infomeans.demo import Row
+from infomeans.workflows.demo import Row
 
 
 def test_an_existing_folder_is_not_overwritten(infomeans, tmp_path):
@@ -16,8 +16,8 @@ def test_an_existing_folder_is_not_overwritten(infomeans, tmp_path):
 @pytest.fixture
 def quick_demo(monkeypatch):
     """The demo with a fraction of its epochs."""
-    from infomeans import demo
     from infomeans.estimators import MIADM, Autoencoder
+    from infomeans.workflows import demo
 
     monkeypatch.setattr(demo, "Autoencoder", lambda **k: Autoencoder(epochs=3, **k))
     monkeypatch.setattr(demo, "MIADM", lambda *a, **k: MIADM(*a, epochs=2, warmup_epochs=1, **k))

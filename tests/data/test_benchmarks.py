@@ -7,7 +7,7 @@ import pytest
 
 from infomeans.data import benchmark
 from infomeans.data import open as open_samples
-from infomeans.data.recipes import ArrayRecipe
+from infomeans.data.schema import ArraySchema
 from infomeans.errors import InputError
 
 
@@ -27,7 +27,7 @@ def test_images_and_features_of_an_npz(tmp_path):
     np.testing.assert_array_equal(samples.X, X)
     assert samples.labels.tolist() == ["0", "1"] * 3
     assert samples.source == "usps"
-    assert samples.recipe == ArrayRecipe((16, 16))
+    assert samples.schema == ArraySchema((16, 16))
     np.savez(tmp_path / "pendigits.npz", features=X[:, 0].astype(float), labels=np.arange(6))
     assert benchmark("pendigits", str(tmp_path)).X.shape == (6, 16)
 
@@ -122,7 +122,7 @@ def test_open_knows_benchmarks_by_name(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="image_size=8 has no meaning for usps"):
         open_samples("usps", data_dir=tmp_path, image_size=8)
     with pytest.raises(InputError, match=r"shape \(16, 16\), but the model .* shape \(8,\)"):
-        open_samples("usps", data_dir=tmp_path, like=ArrayRecipe((8,)))
+        open_samples("usps", data_dir=tmp_path, like=ArraySchema((8,)))
 
 
 def test_a_path_comes_before_a_benchmark(draw, tmp_path, grey, monkeypatch):

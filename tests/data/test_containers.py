@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from infomeans.data import open as open_samples
-from infomeans.data.recipes import ArrayRecipe
+from infomeans.data.schema import ArraySchema
 from infomeans.errors import InputError
 
 X = np.arange(24, dtype=np.float32).reshape(4, 3, 2)
@@ -29,7 +29,7 @@ def test_npy(tmp_path):
     samples = open_samples(tmp_path / "x.npy")
     np.testing.assert_array_equal(samples.X, X)
     assert samples.ids == ["0", "1", "2", "3"]
-    assert samples.recipe == ArrayRecipe((3, 2))
+    assert samples.schema == ArraySchema((3, 2))
 
 
 def test_the_only_array_of_samples_in_an_npz_is_taken(tmp_path):
@@ -37,7 +37,7 @@ def test_the_only_array_of_samples_in_an_npz_is_taken(tmp_path):
     np.savez(tmp_path / "x.npz", labels=np.arange(4), pixels=X, notes=objects)
     samples = open_samples(tmp_path / "x.npz")
     np.testing.assert_array_equal(samples.X, X)
-    assert samples.recipe == ArrayRecipe((3, 2), "pixels")
+    assert samples.schema == ArraySchema((3, 2), "pixels")
 
 
 def test_of_several_arrays_the_key_chooses(tmp_path):
@@ -52,7 +52,7 @@ def test_of_several_arrays_the_key_chooses(tmp_path):
 def test_a_model_remembers_the_key(tmp_path):
     np.savez(tmp_path / "x.npz", train=X, test=X[:2])
     np.savez(tmp_path / "one.npz", other=X[:3])
-    recipe = open_samples(tmp_path / "x.npz", key="test").recipe
+    recipe = open_samples(tmp_path / "x.npz", key="test").schema
     assert len(open_samples(tmp_path / "x.npz", like=recipe)) == 2
     assert len(open_samples(tmp_path / "one.npz", like=recipe)) == 3
 
@@ -61,7 +61,7 @@ def test_hdf5_names_arrays_by_their_path(tmp_path):
     write_hdf5(tmp_path / "x.h5", deep__pixels=X, labels=np.arange(4), nothing=h5py.Empty("f"))
     samples = open_samples(tmp_path / "x.h5")
     np.testing.assert_array_equal(samples.X, X)
-    assert samples.recipe == ArrayRecipe((3, 2), "deep/pixels")
+    assert samples.schema == ArraySchema((3, 2), "deep/pixels")
     write_hdf5(tmp_path / "two.hdf5", a__x=X, b__x=X[:1])
     assert len(open_samples(tmp_path / "two.hdf5", key="b/x")) == 1
     with pytest.raises(InputError, match=r"holds a/x \(4, 3, 2\), b/x \(1, 3, 2\); name one"):
@@ -113,7 +113,7 @@ def test_npy_of_the_other_byte_order_becomes_native(tmp_path):
         (np.ones((2, 2), complex), "values of type complex128; numbers"),
         (np.zeros((2, 2), "datetime64[s]"), "values of type datetime64"),
         (np.array([[1, {}]], dtype=object), "Object arrays cannot be loaded"),
-        (np.array([[1.0, np.nan], [1, 2]]), "NaN or infinite values in the samples 0;"),
+        (np.array([[1.0, np.nan], [1, 2]]), "NaN or infinity in the samples 0;"),
     ],
 )
 def test_arrays_that_are_no_samples_are_refused(tmp_path, array, message):

@@ -3,7 +3,7 @@ import pytest
 from PIL import Image
 
 from infomeans.data import open as open_samples
-from infomeans.data.recipes import ImageRecipe, Recipe
+from infomeans.data.schema import ImageSchema, Schema
 from infomeans.errors import InputError
 
 
@@ -18,7 +18,7 @@ def test_images_of_one_small_size_stay_as_they_are(draw, tmp_path, grey):
     np.testing.assert_array_equal(samples.X, [grey, 255 - grey])
     assert samples.X.dtype == np.uint8
     assert samples.ids == ["a.png", "b.png"]
-    assert samples.recipe == ImageRecipe(10, 12, 1, "uint8")
+    assert samples.schema == ImageSchema(10, 12, 1, "uint8")
     assert samples.skipped == []
     assert samples.source == str(tmp_path)
 
@@ -69,7 +69,7 @@ def test_eight_bits_among_sixteen_are_spread_over_the_range(draw, tmp_path, grey
     draw("a.png", grey)
     draw("b.png", grey.astype(np.uint16) + 300)
     samples = open_samples(tmp_path)
-    assert samples.recipe.depth == "uint16"
+    assert samples.schema.depth == "uint16"
     np.testing.assert_array_equal(samples.X, [grey.astype(np.uint16) * 257, grey + np.uint16(300)])
     draw("c.png", colour)
     X = open_samples(tmp_path).X
@@ -90,7 +90,7 @@ def test_floats_keep_their_values(draw, tmp_path, grey):
 def test_not_a_number_in_a_float_image_is_refused(draw, tmp_path, grey):
     draw("a.tif", grey.astype(np.float32))
     draw("b.tif", np.where(grey == 2, np.nan, grey).astype(np.float32))
-    with pytest.raises(InputError, match=r"NaN or infinite values in the samples b.tif"):
+    with pytest.raises(InputError, match=r"NaN or infinity in the samples b.tif"):
         open_samples(tmp_path)
 
 
@@ -163,17 +163,17 @@ def test_progress_ends_with_all_and_is_called_now_and_then(draw, tmp_path, grey)
 
 
 def like(recipe):
-    return Recipe.from_json(recipe.to_json())
+    return Schema.from_json(recipe.to_json())
 
 
 def test_new_images_are_fitted_to_the_recipe_of_old_ones(draw, tmp_path, grey, colour):
     draw("old/a.png", flat(0, 20, 30))
-    recipe = like(open_samples(tmp_path / "old").recipe)
+    recipe = like(open_samples(tmp_path / "old").schema)
     draw("new/colour.png", np.dstack([flat(200, 9, 9), flat(100, 9, 9), flat(50, 9, 9)]))
     draw("new/deep.png", np.full((200, 200), 200, np.uint16))
     draw("new/grey.png", flat(5, 8, 8))
     samples = open_samples(tmp_path / "new", like=recipe)
-    assert samples.recipe == recipe
+    assert samples.schema == recipe
     assert samples.X.shape == (3, 20, 30)
     assert samples.X.dtype == np.uint8
     luminance = round(0.299 * 200 + 0.587 * 100 + 0.114 * 50)
@@ -182,14 +182,14 @@ def test_new_images_are_fitted_to_the_recipe_of_old_ones(draw, tmp_path, grey, c
 
 def test_grey_images_become_colour_and_deep_for_such_a_model(draw, tmp_path, grey):
     draw("a.png", grey)
-    X = open_samples(tmp_path, like=ImageRecipe(10, 12, 3, "uint16")).X
+    X = open_samples(tmp_path, like=ImageSchema(10, 12, 3, "uint16")).X
     np.testing.assert_array_equal(X[0], np.dstack([grey * np.uint16(257)] * 3))
 
 
 def test_floats_do_not_fit_a_model_of_eight_bits(draw, tmp_path, grey):
     draw("a.tif", grey.astype(np.float32))
     draw("b.png", grey)
-    samples = open_samples(tmp_path, like=ImageRecipe(10, 12, 1, "uint8"))
+    samples = open_samples(tmp_path, like=ImageSchema(10, 12, 1, "uint8"))
     assert samples.ids == ["b.png"]
     assert samples.skipped == [("a.tif", "32 bits a pixel, but the model was fitted with uint8")]
 

@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 
 from infomeans.data import open as open_samples
-from infomeans.data.recipes import Recipe, TableRecipe
+from infomeans.data.schema import Schema, TableSchema
 from infomeans.errors import InputError
 
 
@@ -29,7 +29,7 @@ def test_numeric_columns_are_features_and_the_others_are_named(csv):
     assert samples.names == ["a", "b"]
     assert samples.ids == ["0", "1"]
     assert samples.ignored == [("name", "text"), ("day", "date32[day]"), ("none", "empty")]
-    assert samples.recipe == TableRecipe(("a", "b"))
+    assert samples.schema == TableSchema(("a", "b"))
 
 
 def test_parquet_of_all_numeric_types(tmp_path):
@@ -72,7 +72,7 @@ def test_an_id_column_gives_the_ids_as_they_stand_and_is_no_feature(csv):
     samples = open_samples(csv("n,a\n007,1\n010,2\n"), id_column="n")
     assert samples.ids == ["007", "010"]
     assert samples.names == ["a"]
-    assert samples.recipe.id_column == "n"
+    assert samples.schema.id_column == "n"
 
 
 def test_a_column_without_a_name_is_no_feature(csv):
@@ -125,7 +125,7 @@ def test_medians_of_the_present_values_take_their_place(csv):
     samples = open_samples(csv(MISSING), impute="median")
     assert samples.names == ["a", "b", "c", "e"]
     np.testing.assert_array_equal(samples.X, [[1, 6, 1.5, 1], [2, 5, 1, 1], [6, 7, 2, 1]])
-    assert samples.recipe.medians == (2.0, 6.0, 1.5, 1.0)
+    assert samples.schema.medians == (2.0, 6.0, 1.5, 1.0)
     assert samples.ignored == [("d", "empty")]
 
 
@@ -136,7 +136,7 @@ def test_a_column_of_labels_is_no_feature(csv):
 
 
 def like(samples):
-    return Recipe.from_json(samples.recipe.to_json())
+    return Schema.from_json(samples.schema.to_json())
 
 
 def test_a_new_table_is_read_like_the_old_one(csv):

@@ -21,7 +21,7 @@ from infomeans.training import Callback
 CLUSTERERS = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
 QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
 RECORD = [
-    *("phase", "epoch", "loss", "reconstruction", "clustering"),
+    *("phase", "epoch", "loss"),
     *("mi", "h_k", "h_k_x", "delta_q", "vote_weight", "empty", "back_to", "seconds"),
 ]
 
@@ -105,7 +105,9 @@ def test_what_a_fitted_model_has(cls, stripes):
     np.testing.assert_allclose(posteriors.sum(1), 1, rtol=1e-5)
     assert model.cluster_centers_.shape == (3, embedding.shape[1])
     assert embedding.shape == (120, 16)
-    assert [list(record) for record in model.history_] == [RECORD] * len(model.history_)
+    assert all({*RECORD} <= {*record} for record in model.history_)
+    assert "reconstruction" in model.history_[0]
+    assert "clustering" in model.history_[-1]
     phases = list(dict.fromkeys(record["phase"] for record in model.history_))
     assert phases == ["pretrain", "warm-up", "alternate"]
     last = model.history_[-1]
@@ -348,9 +350,9 @@ def test_dcn_leaves_its_warm_up_with_the_means_of_the_initial_clusters(blobs):
     class Watched(DCNMethod):
         def refresh(self, data):
             if not found:
-                found["own"] = data.q.T @ data.z / data.q.sum(0)[:, None]
+                found["own"] = data.targets.T @ data.embedding / data.targets.sum(0)[:, None]
                 found["centroids"], found["counts"] = self.prototypes.clone(), self.counts.clone()
-                found["sizes"] = data.q.sum(0)
+                found["sizes"] = data.targets.sum(0)
             super().refresh(data)
 
     class WatchedDCN(DCN):

@@ -7,7 +7,9 @@ import torch.nn.functional as F
 
 from infomeans import functional as IF
 from infomeans.methods import METHODS
-from infomeans.methods.base import Batch, Embedded, Method, Neighbors
+from infomeans.methods.base import Method
+from infomeans.methods.batch import Batch
+from infomeans.methods.state import Neighbors, SampleState
 from infomeans.networks import Identity
 
 SLUGS = list(METHODS)
@@ -20,7 +22,7 @@ def embedded(n=300, seed=0):
     labels = torch.arange(n) % K
     centres = torch.tanh(torch.randn(K, D, generator=generator))
     z = torch.tanh(centres[labels] + 0.2 * torch.randn(n, D, generator=generator))
-    return Embedded(z, F.one_hot(labels, K).float())
+    return SampleState(z, F.one_hot(labels, K).float())
 
 
 def started(slug, data, **parameters):
@@ -33,7 +35,7 @@ def started(slug, data, **parameters):
 def test_a_started_method_agrees_with_its_initial_clusters(slug):
     data = embedded()
     method = started(slug, data)
-    agreement = (method(data.z).argmax(1) == data.q.argmax(1)).float().mean()
+    agreement = (method(data.embedding).argmax(1) == data.targets.argmax(1)).float().mean()
     assert agreement > 0.95
 
 
@@ -42,7 +44,7 @@ def test_posteriors_and_targets_are_distributions(slug):
     data = embedded()
     method = started(slug, data)
     method.refresh(data)
-    for rows in (method(data.z), data.q):
+    for rows in (method(data.embedding), data.targets):
         assert rows.shape == (300, K)
         assert (rows >= 0).all()
         torch.testing.assert_close(rows.sum(1), torch.ones(300))
@@ -53,30 +55,30 @@ def test_statistics_add_up_over_any_chunks(slug, monkeypatch):
     whole, parts = embedded(), embedded()
     one, other = started(slug, whole), started(slug, parts)
     one.refresh(whole)
-    monkeypatch.setattr(Embedded, "chunk", 7)
+    monkeypatch.setattr(SampleState, "chunk", 7)
     other.refresh(parts)
-    torch.testing.assert_close(whole.q, parts.q, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(whole.targets, parts.targets, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(one.state_dict(), other.state_dict(), atol=1e-5, rtol=1e-4)
 
 
 def test_mi_adm_targets_come_from_the_whole_data_set():
     data = embedded()
     method = started("mi-adm", data)
-    p = method(data.z)
+    p = method(data.embedding)
     method.refresh(data)
     q = p**2 / p.square().sum(0).sqrt()
-    torch.testing.assert_close(data.q, q / q.sum(1, keepdim=True))
+    torch.testing.assert_close(data.targets, q / q.sum(1, keepdim=True))
 
 
 @pytest.mark.parametrize(("slug", "power"), [("mi-adm", 2), ("depict", 1)])
 def test_exact_targets_by_rounds_are_those_of_the_whole_matrix(slug, power):
     data = embedded()
     method = started(slug, data, targets="exact").double()
-    data.z, data.q = data.z.double(), data.q.double()
+    data.embedding, data.targets = data.embedding.double(), data.targets.double()
     method.precision = 1e-12
     method.refresh(data)
-    expected = IF.exact_targets(method.log_posteriors(data.z), power)
-    torch.testing.assert_close(data.q, expected, atol=1e-8, rtol=0)
+    expected = IF.exact_targets(method.log_posteriors(data.embedding), power)
+    torch.testing.assert_close(data.targets, expected, atol=1e-8, rtol=0)
 
 
 @pytest.mark.parametrize(("slug", "power"), [("mi-adm", 2), ("depict", 1)])
@@ -84,24 +86,24 @@ def test_exact_targets_are_close_in_single_precision_too(slug, power):
     data = embedded()
     method = started(slug, data, targets="exact")
     method.refresh(data)
-    expected = IF.exact_targets(method.log_posteriors(data.z).double(), power)
-    torch.testing.assert_close(data.q.double(), expected, atol=1e-3, rtol=0)
+    expected = IF.exact_targets(method.log_posteriors(data.embedding).double(), power)
+    torch.testing.assert_close(data.targets.double(), expected, atol=1e-3, rtol=0)
 
 
 @pytest.mark.parametrize(("slug", "power"), [("mi-adm", 2), ("depict", 1)])
 def test_exact_targets_heed_a_prior_from_the_first_step_on(slug, power):
     z = torch.linspace(-2, 2, 41)[:, None]
-    data = Embedded(z, F.one_hot((z[:, 0] > 0).long(), 2).float())
+    data = SampleState(z, F.one_hot((z[:, 0] > 0).long(), 2).float())
     method = METHODS[slug].load()(2, 1, targets="exact", prior=[0.9, 0.1])
     method.start(data)
     method.weight.data, method.bias.data = torch.tensor([[-1.0], [1.0]]), torch.zeros(2)
     method.refresh(data)
     expected = IF.exact_targets(method.log_posteriors(z), power, 1.0, method.log_prior)
-    torch.testing.assert_close(data.q, expected, atol=1e-3, rtol=0)
+    torch.testing.assert_close(data.targets, expected, atol=1e-3, rtol=0)
 
 
 def test_depict_follows_the_released_formula_unless_told_otherwise():
-    p = started("depict", embedded())(embedded().z)
+    p = started("depict", embedded())(embedded().embedding)
     released, printed = p**2 / p.sum(0), p / p.sum(0).sqrt()
     for parameters, q in (
         ({}, released),
@@ -110,27 +112,27 @@ def test_depict_follows_the_released_formula_unless_told_otherwise():
     ):
         data = embedded()
         started("depict", data, **parameters).refresh(data)
-        torch.testing.assert_close(data.q, q / q.sum(1, keepdim=True))
+        torch.testing.assert_close(data.targets, q / q.sum(1, keepdim=True))
 
 
 def test_dec_targets_come_from_the_whole_data_set():
     data = embedded()
     method = started("dec", data)
-    p = method(data.z)
-    student = 1 / (1 + torch.cdist(data.z, method.prototypes) ** 2)
+    p = method(data.embedding)
+    student = 1 / (1 + torch.cdist(data.embedding, method.prototypes) ** 2)
     torch.testing.assert_close(p, student / student.sum(1, keepdim=True))
     method.refresh(data)
     q = p**2 / p.sum(0)
-    torch.testing.assert_close(data.q, q / q.sum(1, keepdim=True))
+    torch.testing.assert_close(data.targets, q / q.sum(1, keepdim=True))
 
 
 def test_sr_kmeans_loss_is_the_papers_at_any_point():
     data = embedded()
     method = started("sr-kmeans", data, lam=0.01)
     method.refresh(data)
-    batch = Batch(Identity(), data.z, data.q)
-    spread = (data.q * IF.squared_distances(data.z, method.prototypes)).sum(1)
-    expected = (spread - data.z.square().sum(1)).mean() / (0.01 * K)
+    batch = Batch(Identity(), data.embedding, data.targets)
+    spread = (data.targets * IF.squared_distances(data.embedding, method.prototypes)).sum(1)
+    expected = (spread - data.embedding.square().sum(1)).mean() / (0.01 * K)
     torch.testing.assert_close(method.loss(batch)["clustering"], expected)
 
 
@@ -141,7 +143,9 @@ def test_sr_kmeans_rounds_never_increase_its_objective():
     values = []
     for _ in range(10):
         values.append(
-            IF.soft_kmeans_objective(data.z, data.q, method.prototypes, method.temperature)
+            IF.soft_kmeans_objective(
+                data.embedding, data.targets, method.prototypes, method.temperature
+            )
         )
         method.refresh(data)
     assert all(b <= a + 1e-3 for a, b in pairwise(values))
@@ -154,10 +158,10 @@ def test_mi_d_loss_has_the_gradient_of_the_negative_mutual_information():
         method.weight.mul_(0.1)
         method.bias.zero_()
     method.follow(data)
-    loss = method.loss(Batch(Identity(), data.z))["clustering"]
-    torch.testing.assert_close(loss, -IF.mutual_information(method(data.z)))
+    loss = method.loss(Batch(Identity(), data.embedding))["clustering"]
+    torch.testing.assert_close(loss, -IF.mutual_information(method(data.embedding)))
     (ours,) = torch.autograd.grad(loss, method.weight)
-    (true,) = torch.autograd.grad(-IF.mutual_information(method(data.z)), method.weight)
+    (true,) = torch.autograd.grad(-IF.mutual_information(method(data.embedding)), method.weight)
     torch.testing.assert_close(ours, true, atol=1e-6, rtol=1e-4)
 
 
@@ -173,10 +177,12 @@ def test_dcn_centroids_follow_the_batch():
     method = started("dcn", data)
     centroids, counts = method.prototypes.clone(), method.counts.clone()
     assert counts.tolist() == [75.0] * K
-    batch = Batch(Identity(), data.z[:40], None)
+    batch = Batch(Identity(), data.embedding[:40], None)
     method.after_step(method.step_statistics(batch))
-    own = method.log_posteriors(data.z[:40]).exp()
-    expected = (counts[:, None] * centroids + own.T @ data.z[:40]) / (counts + own.sum(0))[:, None]
+    own = method.log_posteriors(data.embedding[:40]).exp()
+    expected = (counts[:, None] * centroids + own.T @ data.embedding[:40]) / (counts + own.sum(0))[
+        :, None
+    ]
     torch.testing.assert_close(method.prototypes, expected)
     assert method.counts.sum() == 340
 
@@ -184,11 +190,11 @@ def test_dcn_centroids_follow_the_batch():
 def test_dcn_warms_up_towards_the_initial_clusters_not_the_nearest():
     data = embedded()
     method = started("dcn", data)
-    others = data.q.roll(1, dims=1)
-    batch = Batch(Identity(), data.z, others)
-    expected = IF.squared_distances(data.z, method.prototypes)[others > 0].mean() / 2
+    others = data.targets.roll(1, dims=1)
+    batch = Batch(Identity(), data.embedding, others)
+    expected = IF.squared_distances(data.embedding, method.prototypes)[others > 0].mean() / 2
     torch.testing.assert_close(method.loss(batch)["clustering"], expected)
-    torch.testing.assert_close(method.step_statistics(batch)["qz"], others.T @ data.z)
+    torch.testing.assert_close(method.step_statistics(batch)["qz"], others.T @ data.embedding)
     method.after_step(method.step_statistics(batch))
     method.warm(data)
     torch.testing.assert_close(method.prototypes, started("dcn", data).prototypes)
@@ -204,11 +210,14 @@ def test_dec_drops_the_decoder_and_idec_keeps_it():
     dec, idec = started("dec", data), started("dec", data, reconstruction=True)
     dec.refresh(data)
     idec.refresh(data)
-    divergence = dec.loss(Batch(NoDecoder(), data.z, data.q))
+    divergence = dec.loss(Batch(NoDecoder(), data.embedding, data.targets))
     torch.testing.assert_close(
-        divergence["clustering"], IF.kl_divergence(data.q, dec(data.z)), atol=1e-6, rtol=1e-4
+        divergence["clustering"],
+        IF.kl_divergence(data.targets, dec(data.embedding)),
+        atol=1e-6,
+        rtol=1e-4,
     )
-    terms = idec.loss(Batch(Identity(), data.z, data.q))
+    terms = idec.loss(Batch(Identity(), data.embedding, data.targets))
     torch.testing.assert_close(terms["clustering"], 0.1 * divergence["clustering"])
     assert "reconstruction" in terms
 
@@ -216,21 +225,23 @@ def test_dec_drops_the_decoder_and_idec_keeps_it():
 @pytest.mark.parametrize("far", [1.0, 30.0])
 def test_a_logistic_start_is_only_so_sure(far):
     data = embedded()
-    data.z = far * data.z
+    data.embedding = far * data.embedding
     method = started("mi-adm", data)
-    scores = F.linear(data.z, method.weight, method.bias)
+    scores = F.linear(data.embedding, method.weight, method.bias)
     first, second = scores.topk(2, dim=1).values.T
     assert (first - second).mean() <= math.log(K) / 2 + 1e-5
-    assert (scores.argmax(1) == data.q.argmax(1)).float().mean() > 0.9
+    assert (scores.argmax(1) == data.targets.argmax(1)).float().mean() > 0.9
 
 
 def test_mi_adm_descends_the_papers_regularised_objective():
     data = embedded()
     method = started("mi-adm", data, lam=0.5)
     method.refresh(data)
-    terms = method.loss(Batch(Identity(), data.z, data.q))
+    terms = method.loss(Batch(Identity(), data.embedding, data.targets))
     (slope,) = torch.autograd.grad(terms["clustering"] + terms["penalty"], method.weight)
-    papers = 0.5 * method.weight.square().sum() - IF.adm_objective(data.q, method(data.z))
+    papers = 0.5 * method.weight.square().sum() - IF.adm_objective(
+        data.targets, method(data.embedding)
+    )
     (expected,) = torch.autograd.grad(papers, method.weight)
     torch.testing.assert_close(2 * slope, expected)
 
@@ -238,30 +249,30 @@ def test_mi_adm_descends_the_papers_regularised_objective():
 @pytest.mark.parametrize("slug", SLUGS)
 def test_an_empty_cluster_takes_a_part_of_the_largest(slug):
     data = embedded()
-    labels = data.q.argmax(1)
+    labels = data.targets.argmax(1)
     labels[labels == 3] = 2
-    data.q = F.one_hot(labels, K).float()
+    data.targets = F.one_hot(labels, K).float()
     method = started(slug, data)
     if slug in ("dec", "dcn", "sr-kmeans"):
         with torch.no_grad():
             method.prototypes[3] = 100.0
-    before = torch.bincount(method(data.z).argmax(1), minlength=K)
+    before = torch.bincount(method(data.embedding).argmax(1), minlength=K)
     assert before[3] == 0
     with torch.no_grad():
         if slug in ("mi-adm", "depict", "mi-d"):
             method.bias[3] = -1e4
     assert method.refill(data) == 1
-    after = torch.bincount(method(data.z).argmax(1), minlength=K)
+    after = torch.bincount(method(data.embedding).argmax(1), minlength=K)
     assert after[3] > 30
     assert after[2] > 30
     torch.testing.assert_close(after[:2], before[:2], atol=10, rtol=0)
     method.refresh(data)
-    assert torch.bincount(method(data.z).argmax(1), minlength=K)[3] > 30
+    assert torch.bincount(method(data.embedding).argmax(1), minlength=K)[3] > 30
 
 
 def emptied(slug, z, labels, empty=3):
     """A method with these clusters, of which one is empty, and their sizes."""
-    data = Embedded(z, F.one_hot(labels, K).float())
+    data = SampleState(z, F.one_hot(labels, K).float())
     method = started(slug, data)
     with torch.no_grad():
         if slug in ("mi-adm", "depict", "mi-d"):
@@ -334,10 +345,10 @@ def test_the_counts_of_dcn_go_with_the_members():
 @pytest.mark.parametrize("slug", SLUGS)
 def test_copies_of_one_sample_cannot_be_shared(slug):
     data = embedded()
-    data.z[:] = 0.5
+    data.embedding[:] = 0.5
     method = started(slug, data)
     assert method.refill(data) == 0
-    assert torch.isfinite(method(data.z)).all()
+    assert torch.isfinite(method(data.embedding)).all()
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -356,9 +367,9 @@ def test_a_method_must_have_posteriors_and_a_loss():
 
 def test_priors_go_to_the_initial_clusters_by_size():
     data = embedded()
-    labels = data.q.argmax(1)
+    labels = data.targets.argmax(1)
     labels[:60][labels[:60] == 1] = 2
-    data.q = F.one_hot(labels, K).float()
+    data.targets = F.one_hot(labels, K).float()
     method = started("mi-adm", data, prior=[0.1, 0.5, 0.2, 0.2])
     shares = method.log_prior.exp()
     assert shares[2] == pytest.approx(0.5)
@@ -371,26 +382,26 @@ def test_a_refilled_prototype_is_not_drawn_back_by_the_targets_it_had():
     method = started("sr-kmeans", data)
     with torch.no_grad():
         method.prototypes[3] = 100.0
-    data.q = torch.full_like(data.q, 0.25)
+    data.targets = torch.full_like(data.targets, 0.25)
     assert method.refill(data) == 1
-    refilled = torch.bincount(method(data.z).argmax(1), minlength=K)
+    refilled = torch.bincount(method(data.embedding).argmax(1), minlength=K)
     method.refresh(data)
     torch.testing.assert_close(
-        torch.bincount(method(data.z).argmax(1), minlength=K), refilled, atol=30, rtol=0
+        torch.bincount(method(data.embedding).argmax(1), minlength=K), refilled, atol=30, rtol=0
     )
 
 
 @pytest.mark.parametrize("slug", ["mi-adm", "depict", "mi-d"])
 def test_a_start_does_not_mind_where_the_embedding_lies(slug):
     data = embedded()
-    data.z = data.z + 1000
+    data.embedding = data.embedding + 1000
     method = started(slug, data)
-    assert (method(data.z).argmax(1) == data.q.argmax(1)).float().mean() > 0.95
+    assert (method(data.embedding).argmax(1) == data.targets.argmax(1)).float().mean() > 0.95
 
 
 @pytest.mark.parametrize("chunk", [7, 8192])
 def test_neighbours_vote_with_their_mean_posteriors(chunk, monkeypatch):
-    monkeypatch.setattr(Embedded, "chunk", chunk)
+    monkeypatch.setattr(SampleState, "chunk", chunk)
     data, generator = embedded(), torch.Generator().manual_seed(0)
     p = torch.rand(300, K, generator=generator).softmax(dim=1)
     ids = torch.randint(300, (300, 6), generator=generator)

@@ -15,7 +15,7 @@ def images():
 def test_the_decoder_starts_at_the_mean_image():
     x = images()
     network = convolutional_autoencoder((1, 12, 12), 4)
-    network.start(x)
+    network.start(x.mean(dim=0))
     with torch.no_grad():
         for parameter in network.decoder[0][0].parameters():
             parameter.zero_()
@@ -26,15 +26,15 @@ def test_the_decoder_starts_at_the_mean_image():
 def test_the_papers_start_and_vectors_have_no_such_offset():
     network = convolutional_autoencoder((1, 12, 12), 4, glorot=True)
     assert not any(isinstance(module, Offset) for module in network.modules())
-    network.start(images())
-    dense_autoencoder(3, 2).start(torch.randn(5, 3))
+    network.start(images().mean(dim=0))
+    dense_autoencoder(3, 2).start(torch.randn(3))
 
 
 def test_the_offset_keeps_the_embedding_out_of_saturation():
     torch.manual_seed(0)
     x = images()
     network = convolutional_autoencoder((1, 12, 12), 4)
-    network.start(x)
+    network.start(x.mean(dim=0))
     optimizer = torch.optim.Adam(network.parameters(), 5e-3)
     for _ in range(60):
         optimizer.zero_grad()

@@ -5,8 +5,9 @@ import pytest
 from tests.report.browsing import DRAWN
 
 from infomeans import data
-from infomeans.jobs import Request, cluster
 from infomeans.report import write_report
+from infomeans.workflows.cluster import cluster
+from infomeans.workflows.request import Request
 
 SWITCHES = [
     "--no-sandbox",

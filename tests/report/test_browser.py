@@ -9,10 +9,11 @@ import pytest
 from tests.report.browsing import DRAWN, shown
 
 from infomeans import data
-from infomeans.jobs import Request, cluster
 from infomeans.report import write_report
 from infomeans.report.compare import comparison
 from infomeans.runs import Run
+from infomeans.workflows.cluster import cluster
+from infomeans.workflows.request import Request
 
 
 def test_all_parts_are_there(page):

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from infomeans import data
+from infomeans.data import Dataset
+from infomeans.data.rows import ArrayRows
 from infomeans.report import content
 from infomeans.report.content import Findings
 from infomeans.runs import Run
@@ -28,7 +30,8 @@ def find(tmp_path):
         figures = {"seconds": 75.4, "mi": 1.0, "confidence": 0.9, **metrics}
         run.write_results(samples.ids, posteriors, X.reshape(n, -1), figures)
         labels = None if classes is None else np.asarray(classes).astype(str)
-        return Findings(run, data.Samples(X, samples.ids, samples.recipe, "x", labels, names=names))
+        rows = ArrayRows(X)
+        return Findings(run, Dataset(rows, samples.ids, samples.schema, "x", labels, names=names))
 
     return find
 

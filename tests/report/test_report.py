@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from infomeans import data
-from infomeans.jobs import Request, cluster
 from infomeans.report import report, write_report
 from infomeans.report.compare import comparison
 from infomeans.runs import Run
+from infomeans.workflows.cluster import cluster
+from infomeans.workflows.request import Request
 
 
 def content(path):

@@ -4,11 +4,11 @@ import torch
 from sklearn.datasets import load_digits
 
 from infomeans import MIADM
+from infomeans.functional import affine, random_affine, view_maps, warp
 from infomeans.graph import agglomerate
-from infomeans.methods.base import Embedded
 from infomeans.methods.mi_adm import MIADMMethod
+from infomeans.methods.state import SampleState
 from infomeans.networks import build_network
-from infomeans.training import augmentation, random_affine, view_maps, warp
 from infomeans.training.step import TrainingStep
 
 
@@ -47,10 +47,8 @@ def test_the_background_stays_the_background():
 
 def test_views_have_the_mean_and_the_covariance_of_random_changes(monkeypatch):
     seen = {}
-    maps = augmentation._affine_maps
-    monkeypatch.setattr(
-        augmentation, "_affine_maps", lambda a, ratio: seen.update(a=a) or maps(a, ratio)
-    )
+    maps = affine._affine_maps
+    monkeypatch.setattr(affine, "_affine_maps", lambda a, ratio: seen.update(a=a) or maps(a, ratio))
     assert view_maps(8, 12).shape == (8, 2, 3)
     amounts = seen["a"]
     torch.testing.assert_close(amounts.mean(dim=1), torch.zeros(5))
@@ -63,7 +61,7 @@ def test_posteriors_are_means_over_views_whichever_samples_come_together():
     images = load_digits().images[:200]
     settings = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
     model = MIADM(10, augment=True, **settings).fit(images)
-    x = model._scaled(model._read(images, reset=False), model.scaling_, torch.device("cpu"))
+    x = model.model_.prepare(images, torch.device("cpu"))
     with torch.no_grad():
         views = [x, *(warp(x, view[None]) for view in view_maps(8, 8))]
         posteriors = torch.stack([model.method_(model.network_(view)) for view in views])
@@ -124,9 +122,11 @@ def test_a_few_images_can_be_augmented_too(n, k, stripes):
     [({"augment": True}, True), ({}, False), ({"augment": True, "init": "kmeans"}, False)],
 )
 def test_neighbours_in_the_graph_vote_where_images_are_augmented(given, vote, stripes, monkeypatch):
-    seen, votes = [], Embedded.votes
+    seen, votes = [], SampleState.votes
     monkeypatch.setattr(
-        Embedded, "votes", lambda self, *p, **q: seen.append(self.neighbors) or votes(self, *p, **q)
+        SampleState,
+        "votes",
+        lambda self, *p, **q: seen.append(self.neighbors) or votes(self, *p, **q),
     )
     settings = {"pretrain_epochs": 1, "warmup_epochs": 0, "epochs": 1, "random_state": 0}
     model = MIADM(3, **settings, **given).fit(stripes[0])
@@ -148,7 +148,7 @@ def test_vectors_are_refused(blobs):
 
 def test_a_turn_keeps_distances_whatever_the_shape(monkeypatch):
     only_turned = {"degrees": 60.0, "scale": 0.0, "shear": 0.0, "shift": 0.0}
-    monkeypatch.setattr(augmentation, "LIMITS", only_turned)
+    monkeypatch.setattr(affine, "LIMITS", only_turned)
     x = torch.zeros(50, 1, 40, 80)
     x[:, :, 19:21, 51:53] = 1  # 12 pixels to the right of the centre
     moved = random_affine(x)[:, 0]

@@ -10,7 +10,7 @@ from torch import nn
 
 from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
 from infomeans.errors import InputError
-from infomeans.training import Callback, Checkpoint, augmentation, resolve_settings, trainer
+from infomeans.training import Callback, Checkpoint, resolve_settings, trainer, votes
 
 LENGTHS = {"pretrain_epochs": 3, "warmup_epochs": 3, "epochs": 3}
 
@@ -180,7 +180,7 @@ def test_other_votes_are_another_clustering_but_no_other_pretraining(
     lengths = LENGTHS if refused else {"epochs": 3}
     model = cls(3, random_state=0, augment=True, **lengths, checkpoint=tmp_path / "state")
     model.fit(images)
-    monkeypatch.setitem(augmentation.VOTES, "doubt", 0.1)
+    monkeypatch.setitem(votes.VOTES, "doubt", 0.1)
     with pytest.raises(InputError, match="its augmentation is") if refused else nullcontext():
         model.fit(images)
 

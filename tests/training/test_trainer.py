@@ -6,14 +6,16 @@ import torch
 import torch.nn.functional as F
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
+from tests.training.bare import BareTrainer
 
 from infomeans import functional as IF
 from infomeans.estimators import DeepClusterer
 from infomeans.methods import METHODS
-from infomeans.methods.base import Method, Neighbors
+from infomeans.methods.base import Method
 from infomeans.methods.mi_adm import MIADMMethod
+from infomeans.methods.state import Neighbors
 from infomeans.networks import Identity, dense_autoencoder
-from infomeans.training import Trainer, augmentation, make_fabric, resolve_settings, seed_for
+from infomeans.training import make_fabric, resolve_settings, seed_for, votes
 
 
 class DeepClusterLike(Method):
@@ -35,9 +37,11 @@ class DeepClusterLike(Method):
         }
 
     def refresh(self, data):
-        kmeans = KMeans(self.n_clusters, init=self.prototypes.numpy(), n_init=1).fit(data.z.numpy())
+        kmeans = KMeans(self.n_clusters, init=self.prototypes.numpy(), n_init=1).fit(
+            data.embedding.numpy()
+        )
         self._place(torch.tensor(kmeans.cluster_centers_))
-        data.q = F.one_hot(torch.tensor(kmeans.labels_).long(), self.n_clusters).float()
+        data.targets = F.one_hot(torch.tensor(kmeans.labels_).long(), self.n_clusters).float()
 
     def refill(self, data):
         return 0  # K-means leaves no cluster empty
@@ -81,11 +85,11 @@ def test_a_cluster_that_empties_is_refilled_and_history_says_so(slug, blobs):
             return again
 
     x = samples(blobs)
-    trainer = Trainer(
+    trainer = BareTrainer(
         make_fabric("cpu"), Identity(), settings(200, warmup_epochs=0, epochs=6), seed=0
     )
     method = Emptying(4, x.shape[1])
-    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), None))
+    trainer.train(x, method, torch.tensor(blobs[1]))
     empty = [record.empty for record in trainer.history]
     assert empty[0] == 1
     assert empty[-1] == 0
@@ -110,11 +114,11 @@ def test_a_training_that_has_lost_its_clusters_goes_back_to_the_best(slug, goes_
                         parameter *= 0.5
 
     x = samples(blobs)
-    trainer = Trainer(
+    trainer = BareTrainer(
         make_fabric("cpu"), Identity(), settings(200, warmup_epochs=0, epochs=5), seed=0
     )
     method = Losing(4, x.shape[1])
-    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), None))
+    trainer.train(x, method, torch.tensor(blobs[1]))
     information = [record.mi for record in trainer.history]
     assert len(information) == 5
     assert information[-1] < max(information) - 0.1
@@ -139,7 +143,7 @@ def test_epochs_are_seeded_one_by_one(blobs):
         torch.manual_seed(0)
         network = dense_autoencoder(6, 3)
         torch.rand(draws)
-        trainer = Trainer(make_fabric("cpu"), network, settings(200, pretrain_epochs=2), seed=7)
+        trainer = BareTrainer(make_fabric("cpu"), network, settings(200, pretrain_epochs=2), seed=7)
         trainer.pretrain(x)
         losses.append([record.loss for record in trainer.history])
     assert losses[0] == losses[1]
@@ -155,10 +159,10 @@ def test_every_sample_is_seen_once_an_epoch(blobs):
             return super().loss(batch)
 
     x = samples(blobs)[:101]
-    trainer = Trainer(
+    trainer = BareTrainer(
         make_fabric("cpu"), Identity(), settings(101, warmup_epochs=0, epochs=1), seed=0
     )
-    trainer.cluster(x, Watching(4, 6), lambda z: (torch.arange(101) % 4, None))
+    trainer.train(x, Watching(4, 6), torch.arange(101) % 4)
     assert [len(part) for part in seen] == [51, 50]
     rows = np.unique(torch.cat(seen).numpy(), axis=0)
     np.testing.assert_array_equal(rows, np.unique(x.numpy(), axis=0))
@@ -180,9 +184,9 @@ def test_a_sample_in_doubt_gets_the_target_of_its_neighbours(slug, blobs, monkey
     members = [(classes == side).nonzero().flatten()[3:8] for side in (0, 1)]
     neighbors = alike(torch.stack([*members, *members[:1] * (len(x) - 2)]))
     options = settings(200, warmup_epochs=0, epochs=1)
-    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0, augment=torch.clone)
+    trainer = BareTrainer(make_fabric("cpu"), Identity(), options, seed=0, augment=torch.clone)
     monkeypatch.setattr(IF, "vote_weight", lambda q, votes, seen: 0.5)
-    trainer.cluster(x, Watching(4, 6), lambda z: (classes, neighbors))
+    trainer.train(x, Watching(4, 6), classes, neighbors)
     rows = torch.cat([part for part, _ in seen])
     targets = torch.cat([q for _, q in seen])[(rows == doubtful).all(dim=1)]
     assert sorted(targets.argmax(dim=1).tolist()) == [0, 1]
@@ -204,9 +208,9 @@ def alike(ids):
 def test_only_targets_are_voted_on_and_only_where_samples_are_augmented(slug, augment, vote, blobs):
     x = samples(blobs)
     options = settings(200, warmup_epochs=1, epochs=2)
-    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0, augment=augment)
+    trainer = BareTrainer(make_fabric("cpu"), Identity(), options, seed=0, augment=augment)
     neighbors = alike(torch.arange(200)[:, None].roll(1, 0))
-    trainer.cluster(x, METHODS[slug].load()(4, 6), lambda z: (torch.tensor(blobs[1]), neighbors))
+    trainer.train(x, METHODS[slug].load()(4, 6), torch.tensor(blobs[1]), neighbors)
     warm_up, *alternation = trainer.history
     assert warm_up.vote_weight is None
     assert all((record.vote_weight is not None) == vote for record in alternation)
@@ -218,19 +222,19 @@ def test_neighbours_weigh_as_much_as_they_tell_what_a_view_hides(hidden, low, hi
     x, classes = samples(blobs), torch.tensor(blobs[1])
     x = x + 2 * torch.randn_like(x)
     mates = (classes[:, None] == classes).float().multinomial(6)
-    trainer = Trainer(
+    trainer = BareTrainer(
         make_fabric("cpu"),
         Identity(),
         settings(200, warmup_epochs=2, epochs=1),
         seed=0,
         augment=lambda x: x + hidden * torch.randn_like(x),
     )
-    trainer.cluster(x, MIADMMethod(4, 6), lambda z: (classes, alike(mates)))
+    trainer.train(x, MIADMMethod(4, 6), classes, alike(mates))
     assert low <= trainer.history[-1].vote_weight < high
 
 
 def test_the_weight_is_measured_on_some_samples_the_same_every_time(blobs, monkeypatch):
-    monkeypatch.setitem(augmentation.VOTES, "polled", 50)
+    monkeypatch.setitem(votes.VOTES, "polled", 50)
     torch.manual_seed(12)
     seen, weights = [], []
 
@@ -243,9 +247,9 @@ def test_the_weight_is_measured_on_some_samples_the_same_every_time(blobs, monke
     monkeypatch.setattr(IF, "vote_weight", lambda *rows: weights.append(rows[2]) or 0.5)
     method, x = MIADMMethod(4, 6), samples(blobs)
     options = settings(200, warmup_epochs=0, epochs=2, learning_rate=0.0)
-    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0, augment=augment)
+    trainer = BareTrainer(make_fabric("cpu"), Identity(), options, seed=0, augment=augment)
     neighbors = alike(torch.arange(200)[:, None].roll(1, 0))
-    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), neighbors))
+    trainer.train(x, method, torch.tensor(blobs[1]), neighbors)
     assert [len(part) for part in seen] == [50] * len(seen)
     assert len(seen) > 1
     assert all(torch.equal(part, seen[0]) for part in seen)
@@ -254,8 +258,8 @@ def test_the_weight_is_measured_on_some_samples_the_same_every_time(blobs, monke
 
 def test_alternation_ends_when_the_targets_stand_still(blobs):
     x = samples(blobs)
-    trainer = Trainer(make_fabric("cpu"), Identity(), settings(200, epochs=500), seed=0)
-    trainer.cluster(x, MIADMMethod(4, 6), lambda z: (torch.tensor(blobs[1]), None))
+    trainer = BareTrainer(make_fabric("cpu"), Identity(), settings(200, epochs=500), seed=0)
+    trainer.train(x, MIADMMethod(4, 6), torch.tensor(blobs[1]))
     alternation = [record for record in trainer.history if record.phase == "alternate"]
     assert 150 <= len(alternation) < 500  # the learning rate rises for 150 epochs
     assert alternation[-1].delta_q < MIADMMethod.tolerance
@@ -266,9 +270,8 @@ def test_targets_that_stand_still_for_want_of_a_learning_rate_end_nothing(blobs)
     x = samples(blobs)
     options = settings(200, warmup_epochs=0, epochs=40, learning_rate=1e-8)
     for slug, least in (("mi-adm", 12), ("dec", 12), ("sr-kmeans", 1)):
-        trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
-        start = torch.tensor(blobs[1]), None
-        trainer.cluster(x, METHODS[slug].load()(4, 6), lambda z, start=start: start)
+        trainer = BareTrainer(make_fabric("cpu"), Identity(), options, seed=0)
+        trainer.train(x, METHODS[slug].load()(4, 6), torch.tensor(blobs[1]))
         assert len(trainer.history) == least
 
 
@@ -276,7 +279,7 @@ def test_pretraining_stops_by_held_out_samples():
     x = torch.randn(60, 4)
     options = {"pretrain_epochs": 200, "pretrain_patience": 3, "pretrain_learning_rate": 0.05}
     paper = resolve_settings("paper", 60, **options)
-    trainer = Trainer(make_fabric("cpu"), dense_autoencoder(4, 1), paper, seed=0)
+    trainer = BareTrainer(make_fabric("cpu"), dense_autoencoder(4, 1), paper, seed=0)
     trainer.pretrain(x)
     assert 3 < len(trainer.history) < 200
 
@@ -286,10 +289,10 @@ def test_pretraining_keeps_the_weights_of_the_best_held_out_loss():
     options = {"pretrain_epochs": 200, "pretrain_patience": 3, "pretrain_learning_rate": 0.05}
     losses = []
 
-    class Watching(Trainer):
-        def _held_out_loss(self, x):
-            losses.append(super()._held_out_loss(x))
-            self.held_out = x
+    class Watching(BareTrainer):
+        def _held_out_loss(self, x, index):
+            losses.append(super()._held_out_loss(x, index))
+            self.held_out = x, index
             return losses[-1]
 
     settings = resolve_settings("paper", 60, **options)
@@ -297,7 +300,7 @@ def test_pretraining_keeps_the_weights_of_the_best_held_out_loss():
     trainer.pretrain(x)
     best = min(losses)
     assert losses[-1] > best
-    assert trainer._held_out_loss(trainer.held_out) == pytest.approx(best)
+    assert trainer._held_out_loss(*trainer.held_out) == pytest.approx(best)
 
 
 @pytest.mark.parametrize(("n", "expected"), [(11_000, 30), (1_000, 120), (1_000_000, 10)])
@@ -324,7 +327,7 @@ def test_augmented_images_are_worth_more_epochs():
 def test_training_in_half_precision_works(blobs):
     x = samples(blobs)
     network = dense_autoencoder(6, 8)
-    trainer = Trainer(
+    trainer = BareTrainer(
         make_fabric("cpu", "bf16-mixed"),
         network,
         settings(200, pretrain_epochs=5, epochs=3),
@@ -334,7 +337,7 @@ def test_training_in_half_precision_works(blobs):
     trainer.pretrain(x)
     method = MIADMMethod(4, 8)
     neighbors = alike(torch.arange(200)[:, None].roll(1, 0))
-    trainer.cluster(x, method, lambda z: (torch.tensor(blobs[1]), neighbors))
+    trainer.train(x, method, torch.tensor(blobs[1]), neighbors)
     assert trainer.embed(x).dtype == torch.float32
     assert torch.isfinite(method(trainer.embed(x))).all()
 
@@ -360,8 +363,8 @@ def test_the_warm_up_does_not_end_while_a_whole_cluster_is_missing(n_clusters):
     x = F.one_hot(torch.zeros(1000).long(), 6).float() * labels[:, None]
     options = settings(1000, warmup_epochs=10, epochs=0)
     assert options.warmup_agreement < 0.99  # which one of a hundred clusters would not be missed in
-    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
-    trainer.cluster(x, Slow(n_clusters, 6), lambda z: (labels, None))
+    trainer = BareTrainer(make_fabric("cpu"), Identity(), options, seed=0)
+    trainer.train(x, Slow(n_clusters, 6), labels)
     assert len(trainer.history) == 4
 
 
@@ -369,8 +372,8 @@ def test_the_warm_up_does_not_end_while_a_whole_cluster_is_missing(n_clusters):
 def test_the_warm_up_ends_at_the_wanted_agreement(agreement, expected, blobs):
     x = samples(blobs)
     options = settings(200, epochs=0, warmup_agreement=agreement)
-    trainer = Trainer(make_fabric("cpu"), Identity(), options, seed=0)
-    trainer.cluster(x, MIADMMethod(4, 6), lambda z: (torch.tensor(blobs[1]), None))
+    trainer = BareTrainer(make_fabric("cpu"), Identity(), options, seed=0)
+    trainer.train(x, MIADMMethod(4, 6), torch.tensor(blobs[1]))
     assert len(trainer.history) in expected
 
 
@@ -385,11 +388,11 @@ def test_a_warm_up_of_few_steps_is_not_content_with_most_samples(copies, epochs,
     initial = torch.tensor(blobs[1])
     initial[0] = (initial[0] + 1) % 4  # what no line in the embedding can tell
     x, initial = samples(blobs).repeat(copies, 1), initial.repeat(copies)
-    trainer = Trainer(
+    trainer = BareTrainer(
         make_fabric("cpu"),
         Identity(),
         settings(len(x), epochs=0, warmup_agreement=0.985, warmup_patience=5),
         seed=0,
     )
-    trainer.cluster(x, METHODS["mi-adm"].load()(4, x.shape[1]), lambda z: (initial, None))
+    trainer.train(x, METHODS["mi-adm"].load()(4, x.shape[1]), initial)
     assert len(trainer.history) == epochs

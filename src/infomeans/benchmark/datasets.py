@@ -9,7 +9,7 @@ import numpy as np
 from infomeans.benchmark.paper import DATASETS
 from infomeans.benchmark.tables import plain
 from infomeans.data import benchmark
-from infomeans.data.arrays import channels_first
+from infomeans.data.arrays import network_shape
 from infomeans.data.benchmarks import BENCHMARKS, check_benchmark
 from infomeans.errors import InputError
 
@@ -36,8 +36,8 @@ def table(data_dir: str | Path | None = None) -> str:
 
 
 def _counted(name: str, data_dir: str | Path | None) -> list[str]:
-    samples = benchmark(name, data_dir)
-    n, counts = len(samples), np.unique(np.asarray(samples.labels), return_counts=True)[1]
-    shape = channels_first(samples.X[:1]).shape[1:]
+    data = benchmark(name, data_dir)
+    n, counts = len(data), np.unique(np.asarray(data.labels), return_counts=True)[1]
+    shape = network_shape(data.shape)
     shares = [f"{100 * count / n:.2f} %" for count in (min(counts), max(counts))]
     return [f"{n:,}", str(len(counts)), " x ".join(map(str, shape)), *shares]

@@ -12,13 +12,13 @@ import torch
 
 from infomeans.benchmark import tables
 from infomeans.benchmark.grid import GEOMETRIC, ORDER, Job, load, make_job, pretrained
-from infomeans.benchmark.lines import Results
 from infomeans.benchmark.machine import measured_by
+from infomeans.benchmark.results_file import Results
 from infomeans.data.benchmarks import BENCHMARKS
 from infomeans.estimators import MIADM, MID
 from infomeans.files import write_atomic
-from infomeans.methods.base import Embedded
 from infomeans.methods.mi_adm import MIADMMethod
+from infomeans.methods.state import SampleState
 
 LAMBDAS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 AGAINST = (
@@ -81,12 +81,12 @@ def target_step_seconds() -> list[dict[str, float]]:
     """What the target step takes by itself, for several numbers of samples and clusters."""
     rows = []
     for n, k in SIZES:
-        data = Embedded(torch.rand(n, 16), torch.full((n, k), 1 / k))
+        state = SampleState(torch.rand(n, 16), torch.full((n, k), 1 / k))
         method = MIADMMethod(k, 16)
         times = []
         for _ in range(7):
             began = time.perf_counter()
-            method.refresh(data)
+            method.refresh(state)
             times.append(time.perf_counter() - began)
         rows.append({"n": n, "k": k, "milliseconds": 1000 * float(np.median(times))})
     return rows
@@ -98,21 +98,21 @@ def epoch_seconds(job: Job, *, data_dir: Path | None, cache: Path) -> dict[str, 
     They take turns, so that what else the machine does slows both about alike; the first turn of
     each is not counted.
     """
-    samples = load(job.dataset, data_dir)
-    n_clusters = len(set(np.asarray(samples.labels)))
-    encoder, _ = pretrained(job, samples, n_clusters, cache)
+    data = load(job.dataset, data_dir)
+    n_clusters = len(set(np.asarray(data.labels)))
+    encoder, _ = pretrained(job, data, n_clusters, cache)
     seconds: dict[str, list[float]] = {"mi-adm": [], "mi-d": []}
     for _ in range(1 + TURNS):
         for name, estimator in (("mi-adm", MIADM), ("mi-d", MID)):
             model = estimator(
                 n_clusters,
                 network=encoder.network_,
-                init=np.arange(len(samples.X)) % n_clusters,
+                init=np.arange(len(data)) % n_clusters,
                 pretrain_epochs=0,
                 warmup_epochs=0,
                 epochs=1,
                 random_state=0,
-            ).fit(samples.X)
+            ).fit(data)
             seconds[name].append(model.history_[-1]["seconds"])
     return {name: float(np.median(values[1:])) for name, values in seconds.items()}
 

@@ -17,38 +17,32 @@ import torch
 import infomeans
 from infomeans._typing import IntArray
 from infomeans.benchmark import tables
-from infomeans.benchmark.apart import call_apart
-from infomeans.benchmark.lines import Results
 from infomeans.benchmark.machine import measured_by, peak_mb
-from infomeans.data import Samples, benchmark
-from infomeans.data.arrays import channels_first
+from infomeans.benchmark.results_file import Results
+from infomeans.benchmark.subprocess_call import call_in_process
+from infomeans.data import Dataset, benchmark
+from infomeans.data.arrays import network_shape
 from infomeans.data.benchmarks import BENCHMARKS, check_benchmark
 from infomeans.errors import InputError
 from infomeans.estimators import Autoencoder, load_model
 from infomeans.estimators.base import SampleEstimator
-from infomeans.estimators.deep import HARMLESS, digest
-from infomeans.estimators.saving import plain_params
+from infomeans.estimators.deep import NO_EFFECT
+from infomeans.estimators.saving import digest, plain_params
 from infomeans.files import write_atomic
-from infomeans.graph import agglomerate
-from infomeans.graph.neighbors import usual_neighbors
-from infomeans.initial import kmeans
-from infomeans.jobs import versions
+from infomeans.functional.affine import LIMITS, SIGNS
 from infomeans.methods import METHODS
 from infomeans.metrics import scores
-from infomeans.training import (
-    Settings,
-    augmentation,
-    augmentation_settings,
-    kept,
-    resolve_settings,
-)
+from infomeans.training import Settings, kept, resolve_settings
+from infomeans.training.votes import VOTES
+from infomeans.workflows.baselines import NAMES as BASELINES
+from infomeans.workflows.baselines import ON_DATA as UNTRAINED
+from infomeans.workflows.baselines import find_baseline
+from infomeans.workflows.cluster import versions
 
 GEOMETRIC, RATIO = "-geometric", 0.8
 """Every class keeps this share of what the one before it keeps."""
 
 ORDER = ("usps", "frgc", "cmu-pie", "mnist-test", "ytf", "mnist-full")
-UNTRAINED = ("kmeans", "graph")
-BASELINES = ("kmeans", "autoencoder+kmeans", "graph", "graph-embedding")
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "mi-adm-exact": ("mi-adm", {"targets": "exact"}),
     "depict-printed": ("depict", {"targets": "closed"}),
@@ -203,7 +197,7 @@ def run_grid(
             continue
         announce(str(job))
         try:
-            row = call_apart(run_job, job, data_dir, cache, torch.get_num_threads(), results)
+            row = call_in_process(run_job, job, data_dir, cache, torch.get_num_threads(), results)
         except Exception as error:  # whatever it is, the others can run
             announce(f"    failed: {error}")
             failed.append(job)
@@ -238,14 +232,14 @@ def run_job(
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
     by = measured_by()
-    samples = load(job.dataset, data_dir)
-    classes = samples.labels
+    data = load(job.dataset, data_dir)
+    classes = data.labels
     assert classes is not None
     n_clusters = len(set(classes))
     trains = job.method not in UNTRAINED
-    encoder, pretrained_by = pretrained(job, samples, n_clusters, cache) if trains else (None, None)
+    encoder, pretrained_by = pretrained(job, data, n_clusters, cache) if trains else (None, None)
     began = time.perf_counter()
-    found = _clusters(job, samples, n_clusters, encoder, cache)
+    found = _clusters(job, data, n_clusters, encoder, cache)
     # The history of a run that was broken off knows of the time before.
     seconds = max(time.perf_counter() - began, sum(r["seconds"] for r in found.history))
     row: dict[str, Any] = {
@@ -263,7 +257,7 @@ def run_job(
         "settings": {
             "pretraining": _plain(encoder) if encoder else None,
             "estimator": found.params,
-            "training": asdict(_settings(samples, augment=job.augment)) if encoder else None,
+            "training": asdict(_settings(data, augment=job.augment)) if encoder else None,
             "augmentation": _augmentation() if job.augment and encoder else None,
         },
         "versions": versions(),
@@ -276,28 +270,21 @@ def run_job(
     return row
 
 
-def load(dataset: str, data_dir: str | Path | None) -> Samples:
+def load(dataset: str, data_dir: str | Path | None) -> Dataset:
     """A benchmark, thinned out class by class if its name says so."""
-    samples = benchmark(dataset.removesuffix(GEOMETRIC), data_dir)
+    data = benchmark(dataset.removesuffix(GEOMETRIC), data_dir)
     if not dataset.endswith(GEOMETRIC):
-        return samples
-    classes = np.asarray(samples.labels)
+        return data
+    classes = np.asarray(data.labels)
     kept = [
         np.flatnonzero(classes == name)[: round(RATIO**rank * (classes == name).sum())]
         for rank, name in enumerate(np.unique(classes))
     ]
-    rows = np.sort(np.concatenate(kept))
-    return replace(
-        samples,
-        X=samples.X[rows],
-        ids=[samples.ids[i] for i in rows],
-        labels=classes[rows],
-        source=dataset,
-    )
+    return replace(data.subset(np.sort(np.concatenate(kept))), source=dataset)
 
 
 def pretrained(
-    job: Job, samples: Samples, n_clusters: int, cache: Path
+    job: Job, data: Dataset, n_clusters: int, cache: Path
 ) -> tuple[Autoencoder, dict[str, Any] | None]:
     """The auto-encoder that all methods share on this data set with this seed.
 
@@ -309,9 +296,9 @@ def pretrained(
     Autoencoder, dict
         With the machine, the commit and the versions it was trained by.
     """
-    settings = _settings(samples)
+    settings = _settings(data)
     n_features = max(n_clusters, settings.least_features)
-    fingerprint = _fingerprint(job, settings, n_features, digest(samples.X))
+    fingerprint = _fingerprint(job, settings, n_features, digest(data.X))
     folder = cache / f"{job.dataset}-{job.seed}{'-augment' * job.augment}-{fingerprint}"
     origin = folder.with_name(f"{folder.name}.json")
     if not (folder / "model.json").exists():
@@ -323,7 +310,7 @@ def pretrained(
             augment=job.augment,
             random_state=job.seed,
             checkpoint=state,
-        ).fit(samples.X)
+        ).fit(data)
         # Another process may have trained the same one in the meantime.
         write_atomic(origin, trained_by)
         encoder.save(folder, overwrite=True)
@@ -336,17 +323,16 @@ def _fingerprint(job: Job, *parts: object) -> str:
 
     Only versions tell programs apart; a line has the commits besides.
     """
-    parts += (infomeans.__version__, *((augmentation.LIMITS,) if job.augment else ()))
+    parts += (infomeans.__version__, *((LIMITS,) if job.augment else ()))
     return sha256(" ".join(map(str, parts)).encode()).hexdigest()[:8]
 
 
 def _augmentation() -> dict[str, float]:
-    return {**augmentation_settings(), "views": 1 + len(augmentation.SIGNS)}
+    return {**LIMITS, **VOTES, "views": 1 + len(SIGNS)}
 
 
-def _settings(samples: Samples, *, augment: bool = False) -> Settings:
-    shape = channels_first(samples.X[:1]).shape[1:]
-    return resolve_settings("fast", len(samples.X), shape, augment=augment)
+def _settings(data: Dataset, *, augment: bool = False) -> Settings:
+    return resolve_settings("fast", len(data), network_shape(data.shape), augment=augment)
 
 
 @dataclass
@@ -370,29 +356,24 @@ class _Found:
             "went_back": self.history[-1]["epoch"] - last["epoch"],
             "epochs": dict(phases),
             **{
-                f"{name}_path": [round(r[name], 5) for r in self.history if r[name] is not None]
+                f"{name}_path": [round(r[name], 5) for r in self.history if r.get(name) is not None]
                 for name in ("mi", "empty", "vote_weight")
             },
         }
 
 
 def _clusters(
-    job: Job, samples: Samples, n_clusters: int, encoder: Autoencoder | None, cache: Path
+    job: Job, data: Dataset, n_clusters: int, encoder: Autoencoder | None, cache: Path
 ) -> _Found:
     if job.method in BASELINES:
-        pixels = samples.X.reshape(len(samples.X), -1)
-        X = pixels.astype(np.float32) if encoder is None else encoder.transform(samples.X)
-        if job.method.endswith("kmeans"):
-            fitted = kmeans(X, n_clusters, seed=job.seed)
-            return _Found(fitted.labels_, {"n_init": fitted.n_init})
-        neighbors = usual_neighbors(len(X), n_clusters)
-        images = channels_first(samples.X) if job.augment else None
-        labels = agglomerate(X, n_clusters, neighbors, images=images)
-        return _Found(labels, {"n_neighbors": neighbors})
+        labels = find_baseline(
+            job.method, data, n_clusters, seed=job.seed, encoder=encoder, augment=job.augment
+        )
+        return _Found(labels)
     assert encoder is not None
-    settings = _settings(samples, augment=job.augment)
-    seen = digest(samples.X, *encoder.network_.state_dict().values())
-    votes = augmentation.VOTES if job.augment else None
+    settings = _settings(data, augment=job.augment)
+    seen = digest(data.X, *encoder.network_.state_dict().values())
+    votes = VOTES if job.augment else None
     fingerprint = _fingerprint(job, settings, job.params, seen, votes)
     state = cache / f"{'-'.join(map(str, job.key))}-{fingerprint}.safetensors"
     model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
@@ -403,11 +384,11 @@ def _clusters(
         random_state=job.seed,
         checkpoint=state,
         **job.params,
-    ).fit(samples.X)
+    ).fit(data)
     return _Found(model.labels_, _plain(model), model.initial_labels_, model.history_, state)
 
 
 def _plain(estimator: SampleEstimator) -> dict[str, Any]:
     """The parameters that have to do with the result."""
     params = plain_params(estimator.get_params(deep=False))
-    return {name: value for name, value in params.items() if name not in HARMLESS}
+    return {name: value for name, value in params.items() if name not in NO_EFFECT}

@@ -15,16 +15,17 @@ from infomeans import functional as IF
 from infomeans._typing import IntArray
 from infomeans.benchmark import tables
 from infomeans.benchmark.grid import Job, load, pretrained
-from infomeans.benchmark.lines import Results
 from infomeans.benchmark.machine import measured_by
+from infomeans.benchmark.results_file import Results
 from infomeans.estimators import MIADM, DeepClusterer, SRKMeans
 from infomeans.files import write_atomic
 from infomeans.graph import agglomerate
-from infomeans.jobs import versions
-from infomeans.methods.base import Embedded, Method
+from infomeans.methods.base import Method
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.methods.sr_kmeans import SRKMeansMethod
+from infomeans.methods.state import SampleState
 from infomeans.metrics import accuracy, ari
+from infomeans.workflows.cluster import versions
 
 METHODS = ("MI-ADM", "SR-K-means")
 
@@ -38,17 +39,17 @@ class Trace:
         self.figures: list[dict[str, float]] = []
 
     @torch.no_grad()
-    def note(self, method: Method, data: Embedded) -> None:
+    def note(self, method: Method, state: SampleState) -> None:
         """Both objectives, the mutual information and the gap, as the method stands."""
-        p = method(data.z)
-        sums = data.q.sum(dim=0)
-        prototypes = IF.weighted_means(sums, data.q.T @ data.z, method.prototypes)
+        p = method(state.embedding)
+        sums = state.targets.sum(dim=0)
+        prototypes = IF.weighted_means(sums, state.targets.T @ state.embedding, method.prototypes)
         self.labels.append(p.argmax(dim=1).cpu().numpy())
         self.figures.append(
             {
                 "mi": IF.mutual_information(p).item(),
-                "mi_adm_objective": IF.mi_adm_objective(data.q, p).item(),
-                **asdict(proposition_2(data.z, data.q, prototypes, self.lam)),
+                "mi_adm_objective": IF.mi_adm_objective(state.targets, p).item(),
+                **asdict(proposition_2(state.embedding, state.targets, prototypes, self.lam)),
             }
         )
 
@@ -97,9 +98,9 @@ def traced(estimator: type[DeepClusterer], method: type[Method], trace: Trace) -
     """A clusterer whose method leaves a trace."""
 
     class Traced(method):  # type: ignore[misc, valid-type]
-        def refresh(self, data: Embedded) -> None:
-            super().refresh(data)
-            trace.note(self, data)
+        def refresh(self, state: SampleState) -> None:
+            super().refresh(state)
+            trace.note(self, state)
 
     return type(f"Traced{estimator.__name__}", (estimator,), {"method": Traced})
 
@@ -109,11 +110,11 @@ def follow(
 ) -> dict[str, Any]:
     """Both methods on one data set, from the same network and the same initial clusters."""
     by = measured_by()
-    samples = load(dataset, data_dir)
-    classes = np.asarray(samples.labels)
+    data = load(dataset, data_dir)
+    classes = np.asarray(data.labels)
     n_clusters = len(set(classes))
-    encoder, _ = pretrained(Job(dataset, "link", seed), samples, n_clusters, cache)
-    start = agglomerate(encoder.transform(samples.X), n_clusters)
+    encoder, _ = pretrained(Job(dataset, "link", seed), data, n_clusters, cache)
+    start = agglomerate(encoder.transform(data), n_clusters)
     traces = {}
     for name, estimator, method in (
         ("mi-adm", MIADM, MIADMMethod),
@@ -127,7 +128,7 @@ def follow(
             init=start,
             pretrain_epochs=0,
             random_state=seed,
-        ).fit(samples.X)
+        ).fit(data)
     return {
         "dataset": dataset,
         "seed": seed,

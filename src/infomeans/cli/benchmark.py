@@ -15,7 +15,7 @@ from infomeans.errors import InputError
 
 if TYPE_CHECKING:
     from infomeans.benchmark.grid import Job
-    from infomeans.benchmark.lines import Results
+    from infomeans.benchmark.results_file import Results
 
 app = typer.Typer(help="The paper's tables and figure, measured.", no_args_is_help=True)
 
@@ -57,7 +57,7 @@ def results(
     """
     with loading():
         from infomeans.benchmark import grid
-        from infomeans.benchmark.lines import Results
+        from infomeans.benchmark.results_file import Results
 
     jobs = grid.plan(
         names(datasets), names(methods), _numbers(seeds), augment=augment, data_dir=data_dir
@@ -103,7 +103,7 @@ def adm(
     _need_figures()
     with loading():
         from infomeans.benchmark import experiments, grid
-        from infomeans.benchmark.lines import Results
+        from infomeans.benchmark.results_file import Results
 
     chosen = names(datasets) or ["usps", "cmu-pie", "mnist-test"]
     grid.check_data(chosen, data_dir)
@@ -131,7 +131,7 @@ def regularisation(
     """
     with loading():
         from infomeans.benchmark import experiments
-        from infomeans.benchmark.lines import Results
+        from infomeans.benchmark.results_file import Results
 
     jobs = experiments.lambda_jobs(names(datasets) or ["usps"], _numbers(seeds))
     lines = Results(out / "lambda.jsonl")
@@ -159,8 +159,8 @@ def link(
         raise InputError(f"--lam {lam:g} must be a number above 0.")
     with loading():
         from infomeans.benchmark.grid import check_data
-        from infomeans.benchmark.lines import Results
         from infomeans.benchmark.link import follow, write_link
+        from infomeans.benchmark.results_file import Results
 
     lines, chosen = Results(out / "link.jsonl"), names(datasets) or ["usps"]
     check_data(chosen, data_dir)

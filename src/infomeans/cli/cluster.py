@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,13 +25,14 @@ from infomeans.cli.options import (
     read,
 )
 from infomeans.cli.report import leave_report
-from infomeans.cli.reporting import errors, loading, note, progress, say
+from infomeans.cli.reporting import errors, loading, note, say
 from infomeans.cli.show import summarise
 from infomeans.errors import InputError
 from infomeans.methods.registry import METHODS
 
 if TYPE_CHECKING:
-    from infomeans.data import Samples
+    from infomeans.data import Dataset
+    from infomeans.estimators.base import SampleClusterer
     from infomeans.runs import Run
 
 
@@ -162,37 +164,38 @@ def cluster(
         if not Run(folder).report.exists():
             leave_report(Run(folder))
         return
-    samples = _cluster(given, folder, device=device, resume=resume, overwrite=overwrite)
-    made = Run(folder)
+    made, estimator, data = _cluster(
+        given, folder, device=device, resume=resume, overwrite=overwrite
+    )
     summarise(made)
-    leave_report(made, samples)
+    leave_report(made, data, estimator)
 
 
-def _cluster(given: dict[str, Any], folder: Path, *, device: str, **options: Any) -> "Samples":
+def _cluster(
+    given: dict[str, Any], folder: Path, *, device: str, **options: Any
+) -> "tuple[Run, SampleClusterer, Dataset]":
     from infomeans.runs import Run, is_run
 
     with loading():
-        from infomeans import jobs
+        from infomeans.workflows.cluster import cluster as run_workflow
+        from infomeans.workflows.request import Request
 
-    request = jobs.Request(**given)
+    request = Request(**given)
     request.estimator(device)
-    samples = read(request.source, **request.reading)
+    data = read(request.source, **request.reading)
     deep = request.method in METHODS
     try:
-        if deep:
-            with progress("posteriors") as bar:
-                options |= {"verbose": True, "progress": bar}
-                jobs.cluster(request, samples, folder, device=device, **options)
-        else:
-            with errors.status("Clustering"):
-                jobs.cluster(request, samples, folder, device=device, **options)
+        with nullcontext() if deep else errors.status("Clustering"):
+            run, estimator = run_workflow(
+                request, data, folder, device=device, verbose=deep, **options
+            )
     except (KeyboardInterrupt, OSError) as error:
         if is_run(folder) and not Run(folder).complete:
             note(f"Stopped: {Run(folder).unfinished}")
         if isinstance(error, OSError):
             raise
         raise typer.Exit(130) from None
-    return samples
+    return run, estimator, data
 
 
 def _lasting(given: str | Path | None) -> str | None:

@@ -30,7 +30,7 @@ def demo(
     folder = out or free_folder("demo-run")
     check_free(folder, overwrite=overwrite)
     with loading():
-        from infomeans.demo import run_demo
+        from infomeans.workflows.demo import run_demo
 
     rows = run_demo(folder, seed, lambda what: console.print(f"[bold]{what}"), overwrite=overwrite)
     table = Table(title="1,797 handwritten digits, 10 clusters")

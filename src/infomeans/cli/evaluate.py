@@ -1,7 +1,7 @@
 """infomeans evaluate."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -9,11 +9,9 @@ from rich.table import Table
 
 from infomeans.cli.options import IdColumn, Key
 from infomeans.cli.reporting import console, say
-from infomeans.errors import InputError
 
 if TYPE_CHECKING:
     from infomeans.metrics import Confusion
-    from infomeans.runs import Run
 
 WIDEST = 20
 LISTED = 15
@@ -31,6 +29,7 @@ def evaluate(
     """
     from infomeans.metrics import confusion, scores
     from infomeans.runs import Run
+    from infomeans.workflows.evaluate import true_classes
 
     made = Run(run)
     clusters = made.labels
@@ -45,29 +44,6 @@ def evaluate(
     found = confusion(classes, labels_)
     fits = max(found.counts.shape) <= WIDEST
     console.print(_table(found) if fits else _mistakes(found))
-
-
-def true_classes(
-    run: "Run", ids: list[str], labels: str, *, id_column: str | None, key: str | None
-) -> Any:
-    """The classes of a run's samples; a column or array of its input is read anew."""
-    from infomeans.data import find_labels
-    from infomeans.data import open as open_input
-    from infomeans.data.recipes import TableRecipe, read_recipe
-
-    source, reading = run.config["data"]["source"], run.config["arguments"]["reading"]
-    if labels == "folder" or Path(labels).is_file():
-        return find_labels(labels, ids, source=source, id_column=id_column, key=key)
-    recipe = read_recipe(run.model)
-    if isinstance(recipe, TableRecipe) and labels in recipe.columns:
-        raise InputError(
-            f"The column {labels!r} was a feature of {run.path}, so that it cannot judge its "
-            f"clusters; cluster anew with --labels {labels}, which keeps it out."
-        )
-    samples = open_input(run.config["arguments"]["source"], **{**reading, "labels": labels})
-    if samples.fingerprint != run.config["data"]["fingerprint"]:
-        raise InputError(f"{source} has changed since {run.path} was made; give a file of labels.")
-    return samples.labels
 
 
 def _table(found: "Confusion") -> Table:

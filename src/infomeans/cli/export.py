@@ -25,8 +25,8 @@ def export(
         raise InputError(f"--format {form} is unknown; onnx is accepted.")
     check_file(out, overwrite=overwrite)
     with loading():
-        from infomeans.export import to_onnx
-        from infomeans.jobs import load_clusterer
+        from infomeans.model.export import to_onnx
+        from infomeans.workflows.predict import load_clusterer
 
     with errors.status("Exporting"):
         to_onnx(load_clusterer(run), out)

@@ -13,7 +13,7 @@ from infomeans.cli.reporting import counted, progress, warn
 from infomeans.errors import few
 
 if TYPE_CHECKING:
-    from infomeans.data import Samples
+    from infomeans.data import Dataset
 
 INPUT, RUN = "Input", "Run folder"
 
@@ -62,7 +62,7 @@ Seed = Annotated[
 SHOWN = 5
 
 
-def read(source: str, **options: Any) -> Samples:
+def read(source: str, **options: Any) -> Dataset:
     """Open the input, with a progress bar, and warn of what was left out."""
     from infomeans import data
 

@@ -31,14 +31,14 @@ def predict(
     if out is not None:
         check_table(out, overwrite=overwrite)
     with loading():
-        from infomeans import jobs
+        from infomeans.workflows import predict as workflow
 
-    model = jobs.load_clusterer(run)
+    model = workflow.load_clusterer(run)
     samples = read(source, like=run, id_column=id_column, key=key, strict=strict)
     model.set_params(device=device)
     with progress("predicting") as bar:
         names = Run(run).names if is_run(run) else None
-        labels = jobs.predict(model, samples, bar, names=names)
+        labels = workflow.predict(model, samples, bar, names=names)
     if out is None:
         typer.echo(labels.csv(), nl=False)
     else:

@@ -10,7 +10,8 @@ import typer
 from infomeans.cli.reporting import errors, loading, say, warn
 
 if TYPE_CHECKING:
-    from infomeans.data import Samples
+    from infomeans.data import Dataset
+    from infomeans.estimators.base import SampleClusterer
     from infomeans.runs import Run
 
 
@@ -48,14 +49,16 @@ def report(
         webbrowser.open(path.absolute().as_uri())
 
 
-def leave_report(run: "Run", samples: "Samples | None" = None) -> None:
+def leave_report(
+    run: "Run", data: "Dataset | None" = None, estimator: "SampleClusterer | None" = None
+) -> None:
     """Write a finished run's report; whatever goes wrong with it, the run is none the worse."""
     with loading():
         from infomeans.report import write_report
 
     try:
         with errors.status("Writing the report"):
-            write_report(run, samples=samples)
+            write_report(run, data=data, estimator=estimator)
     except Exception as error:
         again = f"infomeans report --debug {shlex.quote(str(run.path))}"
         warn(f"The report could not be written: {error}. Everything else is; see {again}")

@@ -1,8 +1,8 @@
 """From what people have to samples: images, tables and arrays."""
 
 from infomeans.data.benchmarks import benchmark
+from infomeans.data.dataset import Dataset
+from infomeans.data.inputs import open  # noqa: A004
 from infomeans.data.labels import find_labels
-from infomeans.data.opening import open  # noqa: A004
-from infomeans.data.samples import Samples
 
-__all__ = ["Samples", "benchmark", "find_labels", "open"]
+__all__ = ["Dataset", "benchmark", "find_labels", "open"]

@@ -32,3 +32,8 @@ def channels_first(X: NDArray[np.generic]) -> NDArray[np.generic]:
     if axis is not None:
         return np.moveaxis(X, axis, 1)
     return X[:, None] if X.ndim == 3 else X
+
+
+def network_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of one sample as networks take it: (d,) or (c, h, w)."""
+    return channels_first(np.empty((1, *shape), dtype=bool)).shape[1:]

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infomeans.data.containers import Arrays, is_label_array, is_sample_array
-from infomeans.data.recipes import ArrayRecipe
-from infomeans.data.samples import Samples, row_numbers
+from infomeans.data.dataset import Dataset, row_numbers
+from infomeans.data.rows import ArrayRows
+from infomeans.data.schema import ArraySchema
 from infomeans.errors import InputError
 
 Labelled = tuple[NDArray[Any], NDArray[Any]]
@@ -74,7 +75,7 @@ BENCHMARKS = {
 }
 
 
-def benchmark(name: str, data_dir: str | Path | None = None) -> Samples:
+def benchmark(name: str, data_dir: str | Path | None = None) -> Dataset:
     """A benchmark with its labels.
 
     Parameters
@@ -85,13 +86,13 @@ def benchmark(name: str, data_dir: str | Path | None = None) -> Samples:
         The folder with its file; the environment variable INFOMEANS_DATA does as well.
     """
     X, labels = _load(_named(name), data_dir)
-    return Samples(
-        X=X,
+    return Dataset(
+        rows=ArrayRows(X),
         ids=row_numbers(len(X)),
-        recipe=ArrayRecipe(X.shape[1:]),
+        schema=ArraySchema(X.shape[1:]),
         source=name,
         labels=labels.astype(str),
-    )
+    ).check_finite()
 
 
 def check_benchmark(name: str, data_dir: str | Path | None = None) -> None:

@@ -20,6 +20,9 @@ from infomeans.errors import InputError, few
 ByName = Mapping[str | None, Any]
 """Arrays by name; None names the one array of a source without names."""
 
+MAPPED = 2**26
+"""Larger .npy files are mapped into memory, not read; in bytes."""
+
 IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
 
@@ -51,7 +54,7 @@ class Arrays:
         """
         with reading(self.source), self.open() as arrays:
             name = self._choose(arrays, key, fits, hint)
-            array = np.asarray(arrays[name])
+            array = np.asanyarray(arrays[name])
         return array.astype(array.dtype.newbyteorder("="), copy=False), name
 
     def _choose(
@@ -101,10 +104,11 @@ def _open(path: Path) -> Iterator[ByName]:
 
 
 def _numpy(path: Path) -> ByName:
+    if not path.stat().st_size:
+        raise InputError(f"{path} is empty.")
+    if path.suffix.lower() == ".npy" and path.stat().st_size > MAPPED:
+        return {None: np.load(path, mmap_mode="r", allow_pickle=False)}
     with path.open("rb") as file:
-        if not file.read(1):
-            raise InputError(f"{path} is empty.")
-        file.seek(0)
         loaded = np.load(file, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {None: loaded}

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from infomeans.data.dataset import Dataset
 from infomeans.data.decoding import TOO_LARGE, Decoded, Size, resized
-from infomeans.data.recipes import Depth, ImageRecipe
-from infomeans.data.samples import Samples
+from infomeans.data.rows import ArrayRows
+from infomeans.data.schema import Depth, ImageSchema
 from infomeans.errors import InputError, few
 
 SMALLEST_SIDE = 8
@@ -45,10 +46,10 @@ def read_images(
     images: Images,
     *,
     image_size: int | None = None,
-    like: ImageRecipe | None = None,
+    like: ImageSchema | None = None,
     strict: bool = False,
     progress: Progress | None = None,
-) -> Samples:
+) -> Dataset:
     """Images as grey (n, h, w) or colour (n, h, w, 3) samples of one size.
 
     Small images are decoded at once. Of large ones only the header is read, until it is known
@@ -59,7 +60,7 @@ def read_images(
     images : Images
     image_size : int, optional
         Pixels a side. By default the median height and width, shrunk to at most 64.
-    like : ImageRecipe, optional
+    like : ImageSchema, optional
         The size, channels and depth that they must get.
     strict : bool
         Whether an image that cannot be read is an error.
@@ -70,14 +71,14 @@ def read_images(
     size = _given_size(image_size, like)
     decoded = _decode(images, range(len(images.ids)), size, meter)
     _refuse_unreadable(images, decoded, strict)
-    recipe = like or _recipe(decoded, size)
+    schema = like or _schema(decoded, size)
     large = [i for i, image in enumerate(decoded) if not image.problem and image.pixels is None]
-    final = _decode(images, large, (recipe.width, recipe.height), meter)
+    final = _decode(images, large, (schema.width, schema.height), meter)
     for i, image in zip(large, final, strict=True):
         decoded[i] = image
-    decoded = [_suiting(image, recipe) for image in decoded]
+    decoded = [_suiting(image, schema) for image in decoded]
     _refuse_unreadable(images, decoded, strict)
-    return _samples(images, decoded, recipe)
+    return _samples(images, decoded, schema)
 
 
 class _Meter:
@@ -95,7 +96,7 @@ class _Meter:
             self.progress(self.done, self.total)
 
 
-def _given_size(image_size: int | None, like: ImageRecipe | None) -> Size | None:
+def _given_size(image_size: int | None, like: ImageSchema | None) -> Size | None:
     if like is not None:
         return like.width, like.height
     if image_size is None:
@@ -123,14 +124,14 @@ def _decode(
     return decoded
 
 
-def _recipe(decoded: list[Decoded], size: Size | None) -> ImageRecipe:
+def _schema(decoded: list[Decoded], size: Size | None) -> ImageSchema:
     """The size, channels and depth that suit all images which can be read."""
     good = [image for image in decoded if not image.problem]
     width, height = size or _common_size([image.size for image in good])
     modes = {image.mode for image in good}
     depths = {DEPTHS[mode] for mode in modes}
     depth = next(depth for depth in ("float32", "uint16", "uint8") if depth in depths)
-    return ImageRecipe(height, width, 3 if "RGB" in modes else 1, depth)
+    return ImageSchema(height, width, 3 if "RGB" in modes else 1, depth)
 
 
 def _common_size(sizes: list[Size]) -> Size:
@@ -139,10 +140,10 @@ def _common_size(sizes: list[Size]) -> Size:
     return max(SMALLEST_SIDE, round(width * factor)), max(SMALLEST_SIDE, round(height * factor))
 
 
-def _suiting(image: Decoded, recipe: ImageRecipe) -> Decoded:
+def _suiting(image: Decoded, schema: ImageSchema) -> Decoded:
     """The image, or that it is too deep for a model of 8-bit or 16-bit images."""
-    if not image.problem and DEPTHS[image.mode] == "float32" != recipe.depth:
-        return Decoded(problem=f"32 bits a pixel, but the model was fitted with {recipe.depth}")
+    if not image.problem and DEPTHS[image.mode] == "float32" != schema.depth:
+        return Decoded(problem=f"32 bits a pixel, but the model was fitted with {schema.depth}")
     return image
 
 
@@ -159,33 +160,33 @@ def _refuse_unreadable(images: Images, decoded: list[Decoded], strict: bool) -> 
         )
 
 
-def _samples(images: Images, decoded: list[Decoded], recipe: ImageRecipe) -> Samples:
+def _samples(images: Images, decoded: list[Decoded], schema: ImageSchema) -> Dataset:
     named = list(zip(images.ids, decoded, strict=True))
     kept = [(name, image) for name, image in named if not image.problem]
-    X = np.empty((len(kept), recipe.height, recipe.width, recipe.channels), recipe.depth)
+    X = np.empty((len(kept), schema.height, schema.width, schema.channels), schema.depth)
     for row, (_, image) in zip(X, kept, strict=True):
-        row[:] = _pixels(image, recipe)
-    return Samples(
-        X=X.reshape(-1, *recipe.sample_shape),
+        row[:] = _pixels(image, schema)
+    return Dataset(
+        rows=ArrayRows(X.reshape(-1, *schema.sample_shape)),
         ids=[name for name, _ in kept],
-        recipe=recipe,
+        schema=schema,
         source=images.source,
         skipped=[(name, image.problem) for name, image in named if image.problem],
-    )
+    ).check_finite()
 
 
-def _pixels(image: Decoded, recipe: ImageRecipe) -> NDArray[Any]:
-    """The pixels (h, w, c), or (h, w, 1) of a grey image, in the depth of the recipe."""
+def _pixels(image: Decoded, schema: ImageSchema) -> NDArray[Any]:
+    """The pixels (h, w, c), or (h, w, 1) of a grey image, in the depth of the schema."""
     assert image.pixels is not None
-    mode, pixels, size = image.mode, image.pixels, (recipe.width, recipe.height)
-    to_grey = mode == "RGB" and recipe.channels == 1
+    mode, pixels, size = image.mode, image.pixels, (schema.width, schema.height)
+    to_grey = mode == "RGB" and schema.channels == 1
     if to_grey or image.size != size:
         picture = resized(Image.frombytes(mode, image.size, pixels), size)
         picture = picture.convert("L") if to_grey else picture
         mode, pixels = picture.mode, picture.tobytes()
-    array = np.frombuffer(pixels, DEPTHS[mode]).reshape(recipe.height, recipe.width, -1)
-    if recipe.depth == "uint16" and array.dtype == np.uint8:
+    array = np.frombuffer(pixels, DEPTHS[mode]).reshape(schema.height, schema.width, -1)
+    if schema.depth == "uint16" and array.dtype == np.uint8:
         return array * np.uint16(257)
-    if recipe.depth == "uint8" and array.dtype == np.uint16:
+    if schema.depth == "uint8" and array.dtype == np.uint16:
         return np.rint(array / 257)
     return array

@@ -13,7 +13,6 @@ import numpy as np
 
 from infomeans.data.benchmarks import BENCHMARKS
 from infomeans.data.containers import Arrays, is_idx
-from infomeans.data.datasets import Dataset, holds_images, images_of, stack
 from infomeans.data.decoding import Decoded, Size
 from infomeans.data.files import (
     ACCEPTED,
@@ -27,6 +26,7 @@ from infomeans.data.files import (
 from infomeans.data.images import Images
 from infomeans.data.listing import Listing, images_in, images_listed_in, images_matching
 from infomeans.data.tables import Table
+from infomeans.data.torch_datasets import TorchDataset, holds_images, images_of, stack
 from infomeans.data.workers import decode_files
 from infomeans.errors import InputError
 
@@ -48,7 +48,7 @@ def locate(source: Any) -> Found:
         return Table.of_frame(source)
     if hasattr(source, "__array__"):
         return Arrays(name, lambda: nullcontext({None: np.asarray(source)}))
-    if isinstance(source, Sequence | Mapping) or not isinstance(source, Dataset):
+    if isinstance(source, Sequence | Mapping) or not isinstance(source, TorchDataset):
         raise InputError(
             f"input of type {name} is not accepted; give a path, an array, a data frame or a "
             f"torch dataset."

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infomeans.data.columns import EMPTY, numbers, texts, why_no_feature
+from infomeans.data.dataset import Dataset, row_numbers
 from infomeans.data.delimited import read_delimited
 from infomeans.data.files import printable, reading
-from infomeans.data.recipes import TableRecipe
-from infomeans.data.samples import Samples, row_numbers
+from infomeans.data.rows import ArrayRows
+from infomeans.data.schema import TableSchema
 from infomeans.errors import InputError, few
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def read_table(
     id_column: str | None = None,
     label_column: str | None = None,
     impute: Literal["median"] | None = None,
-    like: TableRecipe | None = None,
-) -> Samples:
+    like: TableSchema | None = None,
+) -> Dataset:
     """The numeric columns of a table as samples (n, d).
 
     Parameters
@@ -81,7 +82,7 @@ def read_table(
         Gives the labels and is no feature.
     impute : "median", optional
         What takes the place of missing values.
-    like : TableRecipe, optional
+    like : TableSchema, optional
         The columns and medians to use.
     """
     source = found.source
@@ -108,10 +109,10 @@ def read_table(
     labels = None
     if label_column is not None:
         labels = np.array(texts(table, label_column, source, "labels"))
-    return Samples(
-        X=X,
+    return Dataset(
+        rows=ArrayRows(X),
         ids=row_numbers(len(X)) if id_column is None else texts(table, id_column, source, "ids"),
-        recipe=TableRecipe(tuple(names), medians, id_column),
+        schema=TableSchema(tuple(names), medians, id_column),
         source=source,
         labels=labels,
         ignored=ignored,
@@ -136,7 +137,7 @@ def _pandas_index(table: pyarrow.Table) -> list[str]:
 
 
 def _default_id_column(
-    table: pyarrow.Table, index: list[str], like: TableRecipe | None
+    table: pyarrow.Table, index: list[str], like: TableSchema | None
 ) -> str | None:
     if like is not None and like.id_column in table.column_names:
         return like.id_column
@@ -171,7 +172,7 @@ def _check_chosen(
     source: str,
     names: list[str],
     reserved: Collection[str | None],
-    like: TableRecipe | None,
+    like: TableSchema | None,
 ) -> None:
     """Refuse columns that are not there, are no numbers, or hold the ids or labels."""
     who = "--columns" if like is None else "the model"

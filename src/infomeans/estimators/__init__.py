@@ -1,21 +1,28 @@
-"""The scikit-learn face of the library."""
+"""The estimators, with scikit-learn's interface."""
 
+from typing import TYPE_CHECKING
+
+from infomeans.estimators import clusterers
 from infomeans.estimators.autoencoder import Autoencoder
 from infomeans.estimators.baselines import GraphBaseline, KMeansBaseline
-from infomeans.estimators.clusterers import DCN, DEC, DEPICT, MIADM, MID, SRKMeans
+from infomeans.estimators.clusterers import make_clusterer
 from infomeans.estimators.deep import DeepClusterer
 from infomeans.estimators.saving import load_model
+from infomeans.methods import METHODS
 
 __all__ = [
-    "DCN",
-    "DEC",
-    "DEPICT",
-    "MIADM",
-    "MID",
     "Autoencoder",
     "DeepClusterer",
     "GraphBaseline",
     "KMeansBaseline",
-    "SRKMeans",
+    *(info.estimator for info in METHODS.values()),
     "load_model",
+    "make_clusterer",
 ]
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> type[DeepClusterer]: ...
+
+else:
+    globals().update(clusterers.CLUSTERERS)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import torch
 from sklearn.base import _fit_context
 
+from infomeans.data.arrays import network_shape
+from infomeans.data.rows import TensorFeed
 from infomeans.estimators.base import COUNT, POSITIVE_INT
 from infomeans.estimators.deep import DeepEstimator
 from infomeans.training import resolve_settings
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from numpy.typing import ArrayLike
+
+    from infomeans.data import Dataset
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -50,22 +55,26 @@ class Autoencoder(DeepEstimator):
     }
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:
         """Train on X; y is ignored."""
-        samples = self._read(X, reset=True)
+        data = self._dataset(X, reset=True)
         settings = resolve_settings(
             self.preset,
-            len(samples),
-            samples.shape[1:],
+            len(data),
+            network_shape(data.shape),
             pretrain_epochs=self.epochs,
             batch_size=self.batch_size,
             pretrain_learning_rate=self.learning_rate,
         )
-        with self._training(samples, settings, self.n_features, self.n_features) as (trainer, x):
-            if not trainer.network.reconstructs:
+        with self._training(data, settings, self.n_features, self.n_features) as (trainer, x):
+            if not trainer.model.network.reconstructs:
                 raise ValueError(
-                    f"network={self.network!r} has no method decode(z), so that there is no "
+                    f"network={self.network!r} has no method decode(z), so there is no "
                     f"reconstruction to train it by."
                 )
             trainer.pretrain(x)
+            trainer.embed(TensorFeed(x.batch(torch.tensor([0]))))
+        self.model_ = trainer.model.cpu().eval()
+        self.history_ = [record.as_dict() for record in trainer.history]
+        self._fitted_params = self.get_params(deep=False)
         return self

@@ -13,19 +13,22 @@ from sklearn.base import _fit_context
 from torch import Tensor, nn
 
 from infomeans import functional as IF
-from infomeans.data.scaling import Scaling
+from infomeans.data.rows import BLOCK
 from infomeans.estimators.base import POSITIVE_INT, SampleClusterer
 from infomeans.graph import agglomerate, usual_neighbors
-from infomeans.initial import kmeans
+from infomeans.model import Model, Scaling
 from infomeans.networks import Identity
+from infomeans.start import kmeans
+from infomeans.training import Fitted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from infomeans._typing import Array
+    from infomeans.data import Dataset
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -39,26 +42,25 @@ class Baseline(SampleClusterer):
         "embeddings": ["boolean"],
     }
 
-    def _scaling(self, X: NDArray[Any]) -> Scaling:
-        return Scaling.of_embeddings(X) if self.embeddings and X.ndim == 2 else super()._scaling(X)
+    def _scaling(self, data: Dataset) -> Scaling:
+        given = self.embeddings and len(data.shape) == 1
+        return Scaling.of_embeddings(data) if given else super()._scaling(data)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:
         """Find the clusters of X; y is ignored."""
-        samples = self._read(X, reset=True)
-        self._check(samples)
-        self.scaling_ = self._scaling(samples)
-        self.network_ = Identity()
-        self.history_: list[dict[str, Any]] = []
-        self._fitted_params = self.get_params(deep=False)
-        x = self._scaled(samples, self.scaling_, torch.device("cpu")).contiguous()
-        scaled = x.flatten(1)
-        self._n_features_out = scaled.shape[1]
-        self.method_ = self._cluster(x).eval()
-        self.embedding_, self.labels_, self.confidences_ = self._assign(X)
-        one_hot = np.eye(self.n_clusters)[self.labels_]
-        sizes = np.maximum(one_hot.sum(axis=0), 1)
-        self.cluster_centers_: Array = (one_hot.T @ scaled.numpy()) / sizes[:, None]
+        data, cpu = self._dataset(X, reset=True), torch.device("cpu")
+        self._check(data)
+        model = Model(data.shape, self._scaling(data), Identity())
+        x = torch.cat([*data.feed(lambda samples: model.prepare(samples, cpu)).blocks()])
+        model.method = self._cluster(x.contiguous())
+        embedding, posteriors = zip(*model.outputs(x.split(BLOCK), cpu), strict=True)
+        fitted = Fitted(torch.cat(embedding).numpy(), torch.cat(posteriors).numpy())
+        one_hot = np.eye(self.n_clusters)[fitted.labels]
+        sizes = np.maximum(fitted.sizes, 1)
+        scaled = x.contiguous().flatten(1).numpy()
+        self.cluster_centers_: Array = (one_hot.T @ scaled) / sizes[:, None]
+        self._keep(model.eval(), fitted)
         return self
 
     @abstractmethod
@@ -84,7 +86,7 @@ class KMeansBaseline(Baseline):
     labels_, cluster_centers_ : arrays
     """
 
-    n_init: int = 10
+    n_init: int = 20
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Baseline._parameter_constraints,
@@ -99,7 +101,7 @@ class KMeansBaseline(Baseline):
         method.variance.fill_(found.inertia_ / scaled.numel())
         return method
 
-    def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
+    def _build_method(self, n_features: int, tensors: Mapping[str, Tensor]) -> nn.Module:
         return Mixture(*tensors["prototypes"].shape)
 
 
@@ -149,7 +151,7 @@ class GraphBaseline(Baseline):
         method.labels.copy_(torch.as_tensor(labels))
         return method
 
-    def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
+    def _build_method(self, n_features: int, tensors: Mapping[str, Tensor]) -> nn.Module:
         return self._votes(*tensors["samples"].shape)
 
     def _votes(self, n_samples: int, n_features: int) -> Votes:

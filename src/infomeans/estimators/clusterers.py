@@ -1,159 +1,78 @@
-"""The six clusterers: one for each method, with the parameters that are its own."""
+"""The clusterers: one class for each method of the registry, made from the method itself.
+
+A method declares its parameters once, in its constructor, and describes them in its docstring. The
+class of its estimator takes both over.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from inspect import getdoc
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from sklearn.utils._param_validation import StrOptions
-
-from infomeans.estimators.base import NOT_NEGATIVE, POSITIVE
 from infomeans.estimators.deep import DeepClusterer
+from infomeans.methods import METHODS
+from infomeans.methods.parameters import parameters_of
+
+if TYPE_CHECKING:
+    from infomeans.methods.base import Method
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class MIADM(DeepClusterer):
-    """Mutual information maximised by an alternating direction method.
-
-    Beyond the parameters of `DeepClusterer` it has these.
-
-    Parameters
-    ----------
-    lam : float
-        Regularisation of the head's weights (Eq. RMI).
-    targets : {"closed", "exact"}
-        The targets in the paper's closed form, or as the exact minimiser.
-    prior : sequence of n_clusters positive numbers, optional
-        Wanted shares of the clusters, in any order; equal if not given.
-    """
-
-    lam: float = 0.0
-    targets: Literal["closed", "exact"] = "closed"
-    prior: Sequence[float] | None = None
-
-    method = "mi-adm"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DeepClusterer._parameter_constraints,
-        "lam": [NOT_NEGATIVE],
-        "targets": [StrOptions({"closed", "exact"})],
-        "prior": ["array-like", None],
-    }
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class SRKMeans(DeepClusterer):
-    """Soft and regularised K-means, the generative face of MI-ADM.
-
-    A network of your own needs a bounded embedding.
-
-    Beyond the parameters of `DeepClusterer` it has these.
+def make_clusterer(name: str, method: type[Method], slug: str | None = None) -> type[DeepClusterer]:
+    """An estimator class for a method.
 
     Parameters
     ----------
-    lam : float
-        Regularisation; the softmin's temperature is `lam * n_clusters`.
+    name : str
+        Of the class.
+    method : subclass of Method
+    slug : str, optional
+        Its name in the registry; a method of your own has none.
+
+    Examples
+    --------
+    >>> from infomeans.estimators import make_clusterer
+    >>> from infomeans.methods.mi_adm import MIADMMethod
+    >>> Mine = make_clusterer("Mine", MIADMMethod)
+    >>> Mine(n_clusters=3, lam=0.1).lam
+    0.1
     """
-
-    lam: float = 1e-4
-
-    method = "sr-kmeans"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DeepClusterer._parameter_constraints,
-        "lam": [POSITIVE],
+    parameters = parameters_of(method)
+    content: dict[str, Any] = {
+        "__doc__": _docstring(method),
+        "__module__": __name__,
+        "__annotations__": {one.name: _plain_type(one.type) for one in parameters},
+        "method": slug or method,
+        "_parameter_constraints": {
+            **DeepClusterer._parameter_constraints,
+            **{one.name: one.constraints for one in parameters},
+        },
     }
+    for one in parameters:
+        content[one.name] = field(default=one.default)
+    made = type(name, (DeepClusterer,), content)
+    return dataclass(eq=False, repr=False, kw_only=True)(made)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class DEPICT(DeepClusterer):
-    """Relative entropy to targets, with balanced clusters.
-
-    Beyond the parameters of `DeepClusterer` it has these.
-
-    Parameters
-    ----------
-    gamma : float
-        Weight of the balance; of no effect on the released targets.
-    targets : {"released", "closed", "exact"}
-        The formula of the authors' program, which sharpens; the one they printed, which does not;
-        or the exact minimiser of their printed objective.
-    prior : sequence of n_clusters positive numbers, optional
-        Wanted shares of the clusters, in any order; equal if not given.
-    """
-
-    gamma: float = 1.0
-    targets: Literal["released", "closed", "exact"] = "released"
-    prior: Sequence[float] | None = None
-
-    method = "depict"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DeepClusterer._parameter_constraints,
-        "gamma": [NOT_NEGATIVE],
-        "targets": [StrOptions({"released", "closed", "exact"})],
-        "prior": ["array-like", None],
-    }
+def _plain_type(hint: Any) -> Any:
+    """A type without what validates its values."""
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class MID(DeepClusterer):
-    """Mutual information maximised directly, by gradient steps.
-
-    Beyond the parameters of `DeepClusterer` it has these.
-
-    Parameters
-    ----------
-    prior : sequence of n_clusters positive numbers, optional
-        Wanted shares of the clusters, in any order; equal if not given.
-    """
-
-    prior: Sequence[float] | None = None
-
-    method = "mi-d"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DeepClusterer._parameter_constraints,
-        "prior": ["array-like", None],
-    }
+def _docstring(method: type[Method]) -> str:
+    """The method's own words, without the parameters that the estimator works out by itself."""
+    lines = (getdoc(method) or "").splitlines()
+    kept = [line for line in lines if line != "n_clusters, n_features : int"]
+    shared = "The parameters not listed here are those of `DeepClusterer`."
+    if "Parameters" in kept:
+        at = kept.index("Parameters")
+        return "\n".join([*kept[:at], shared, "", *kept[at:]])
+    return "\n".join([*kept, "", shared])
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class DEC(DeepClusterer):
-    """Student's t posteriors sharpened towards targets of their own.
-
-    As published it has no warm-up and starts from K-means: `init="kmeans", warmup_epochs=0`.
-    Beyond the parameters of `DeepClusterer` it has these.
-
-    Parameters
-    ----------
-    reconstruction : bool
-        Drop the decoder (DEC) or keep it (IDEC).
-    """
-
-    reconstruction: bool = False
-
-    method = "dec"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DeepClusterer._parameter_constraints,
-        "reconstruction": ["boolean"],
-    }
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class DCN(DeepClusterer):
-    """Hard K-means on the embedding, with centroids that follow every batch.
-
-    As published it has no warm-up and starts from K-means: `init="kmeans", warmup_epochs=0`.
-    Beyond the parameters of `DeepClusterer` it has these.
-
-    Parameters
-    ----------
-    lam : float
-        Weight of the distance to the centroids.
-    """
-
-    lam: float = 1.0
-
-    method = "dcn"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DeepClusterer._parameter_constraints,
-        "lam": [NOT_NEGATIVE],
-    }
+CLUSTERERS = {
+    info.estimator: make_clusterer(info.estimator, info.load(), slug)
+    for slug, info in METHODS.items()
+}
+# A class can be pickled only if its module has it by its name.
+globals().update(CLUSTERERS)

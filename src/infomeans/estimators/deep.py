@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -14,11 +12,12 @@ import numpy as np
 import torch
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
-from torch import Tensor, nn
+from torch import nn
 
 from infomeans import __version__
-from infomeans.data.arrays import channels_first
-from infomeans.data.scaling import Scaling
+from infomeans import functional as IF
+from infomeans.data import Dataset
+from infomeans.data.arrays import channels_first, network_shape
 from infomeans.estimators.base import (
     COUNT,
     POSITIVE,
@@ -26,41 +25,39 @@ from infomeans.estimators.base import (
     SampleClusterer,
     SampleEstimator,
 )
-from infomeans.estimators.saving import GIVEN, plain_params
-from infomeans.initial import check_init, initial_clusters
+from infomeans.estimators.saving import GIVEN, digest, plain_params
+from infomeans.functional.affine import LIMITS
 from infomeans.methods import find_method
-from infomeans.methods.base import Neighbors
+from infomeans.model import Model, Scaling
 from infomeans.networks import DenoisingAutoencoder, build_network, takes_embeddings
+from infomeans.start import check_init, find_start
 from infomeans.training import (
     Callback,
     Checkpoint,
     ProgressBars,
     Trainer,
-    augmentation_settings,
     isolated,
     make_fabric,
-    random_affine,
     resolve_settings,
-    view_maps,
 )
-from infomeans.training.augmentation import LIMITS
+from infomeans.training.votes import VOTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Self
 
-    from numpy.typing import ArrayLike, NDArray
-    from scipy import sparse
+    from numpy.typing import ArrayLike
+    from torch import Tensor
 
-    from infomeans.initial import Init
+    from infomeans._typing import Array
+    from infomeans.data.rows import Feed
     from infomeans.methods.base import Method
     from infomeans.networks import NetworkSpec
+    from infomeans.start import Init, Start
     from infomeans.training import Settings
 
-# Parameters that leave the result of a training as it is.
-HARMLESS = ("verbose",)
-
-_NO_VIEWS = np.empty((0, 2, 3), np.float32)
+NO_EFFECT = ("verbose",)
+"""Parameters that do not change the result of a training."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -88,57 +85,52 @@ class DeepEstimator(SampleEstimator):
         "checkpoint": [str, PathLike, None],
     }
 
-    def _scaling(self, X: NDArray[Any]) -> Scaling:
-        if takes_embeddings(self.network) and X.ndim == 2:
-            return Scaling.of_embeddings(X)
-        return super()._scaling(X)
+    def _scaling(self, data: Dataset) -> Scaling:
+        if takes_embeddings(self.network) and len(data.shape) == 1:
+            return Scaling.of_embeddings(data)
+        return super()._scaling(data)
 
     @contextmanager
     def _training(
-        self, samples: NDArray[Any], settings: Settings, n_clusters: int, n_features: int
-    ) -> Iterator[tuple[Trainer, Tensor]]:
-        """A trainer for these samples, and the samples scaled and on its device.
+        self, data: Dataset, settings: Settings, n_clusters: int, n_features: int
+    ) -> Iterator[tuple[Trainer, Feed]]:
+        """A trainer for a model of these samples, and the samples as it takes them.
 
-        On the way out the trained network, the scaling, the history and the parameters that led to
-        them become attributes.
+        Whatever happens inside, random states and callbacks are left as they should be.
         """
         fabric, seed = make_fabric(self.device, self.precision), self._seed()
         callbacks = [*(self.callbacks or ()), *([ProgressBars()] if self.verbose else [])]
         try:
             with isolated():
                 torch.manual_seed(seed)
-                scaling = self._scaling(samples)
+                scaling = self._scaling(data)
                 network = build_network(
                     self.network,
-                    samples.shape[1:],
+                    network_shape(data.shape),
                     n_clusters,
                     n_features=n_features,
                     **settings.network,
                 ).to(fabric.device)
-                x = self._scaled(samples, scaling, fabric.device)
+                model = Model(data.shape, scaling, network)
+                x = data.feed(lambda samples: model.prepare(samples, fabric.device))
                 if self.network == "auto" and isinstance(network, DenoisingAutoencoder):
-                    network.start(x)
+                    network.start(x.mean())
                 trainer = Trainer(
                     fabric,
-                    network,
+                    model,
                     settings,
                     seed=seed,
-                    augment=random_affine if self.augment else None,
+                    augment=IF.random_affine if self.augment else None,
                     callbacks=callbacks,
-                    checkpoint=self._checkpoint(samples, settings, network, seed),
+                    checkpoint=self._checkpoint(data, settings, network, seed),
                 )
                 yield trainer, x
-                self._n_features_out = trainer.embed(x[:1]).shape[1]
         finally:
             for callback in callbacks:
                 callback.on_end()
-        self.network_ = network.cpu().eval()
-        self.scaling_ = scaling
-        self.history_ = [record.as_dict() for record in trainer.history]
-        self._fitted_params = self.get_params(deep=False)
 
     def _checkpoint(
-        self, samples: NDArray[Any], settings: Settings, network: nn.Module, seed: int
+        self, data: Dataset, settings: Settings, network: nn.Module, seed: int
     ) -> Checkpoint | None:
         """Where to keep the training's state, with all that makes it this training."""
         if self.checkpoint is None:
@@ -147,11 +139,11 @@ class DeepEstimator(SampleEstimator):
         identity = {
             "infomeans": __version__,
             "estimator": type(self).__name__,
-            "data": f"{samples.shape} {samples.dtype} {digest(samples)}",
+            "data": data.fingerprint,
             **{
                 name: digest(value) if isinstance(value, list) else value
                 for name, value in params.items()
-                if name not in HARMLESS
+                if name not in NO_EFFECT
             },
             "random_state": None if self.random_state is None else seed,
             "settings": asdict(settings),
@@ -255,21 +247,53 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     }
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:
         """Learn the embedding and the clusters of X together; y is ignored.
 
         Parameters
         ----------
-        X : (n, d), (n, h, w), (n, h, w, c) or (n, c, h, w) array
+        X : (n, d), (n, h, w), (n, h, w, c) or (n, c, h, w) array, or Dataset
             Vectors, or images with 1 or 3 channels.
         y : ignored
         """
-        samples = self._read(X, reset=True)
-        self._check(samples)
-        settings = resolve_settings(
+        data = self._dataset(X, reset=True)
+        self._check(data)
+        settings = self._settings(data)
+        n_features = max(self.n_clusters, settings.least_features)
+        with self._training(data, settings, self.n_clusters, n_features) as (trainer, x):
+            model = trainer.model
+            self._check_bounded(model.network)
+            method = model.method = self._build_method(model.n_features)
+            if self.augment:
+                model.views = IF.view_maps(*network_shape(data.shape)[1:])
+            trainer.pretrain(x)
+            start = self._start(trainer, data, x) if method.wants_start else None
+            state = trainer.cluster(x, start)
+            fitted = trainer.fitted(x, state)
+        self.initial_labels_ = fitted.initial_labels
+        self.cluster_centers_ = method.prototypes.detach().cpu().numpy().copy()
+        self._keep(model.cpu().eval(), fitted)
+        return self
+
+    @property
+    def views_(self) -> Array:
+        """The affine maps that make the views of an image; none without augmentation."""
+        return self.model_.views.numpy()
+
+    def check(self, X: ArrayLike | Dataset) -> None:
+        """Raise what `fit` would raise for these samples before it trains; change nothing."""
+        super().check(X)
+        shape = X.shape if isinstance(X, Dataset) else np.asarray(X).shape[1:]
+        with isolated():
+            network = build_network(self.network, network_shape(shape), self.n_clusters)
+        self._check_bounded(network)
+
+    def _settings(self, data: Dataset) -> Settings:
+        shape = network_shape(data.shape)
+        return resolve_settings(
             self.preset,
-            len(samples),
-            () if self.network is None else samples.shape[1:],
+            len(data),
+            () if self.network is None else shape,
             augment=self.augment,
             embedded=takes_embeddings(self.network),
             pretrain_epochs=self.pretrain_epochs,
@@ -278,29 +302,26 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
         )
-        n_features = max(self.n_clusters, settings.least_features)
-        with self._training(samples, settings, self.n_clusters, n_features) as (trainer, x):
-            self._check_bounded(trainer.network)
-            trainer.pretrain(x)
-            n_features = trainer.embed(x[:1]).shape[1]
-            method = self._method_class()(self.n_clusters, n_features, **self._method_params())
-            initial = trainer.cluster(x, method, partial(self._start, samples, seed=trainer.seed))
-        self.initial_labels_ = initial.cpu().numpy()
-        self.method_ = method.cpu().eval()
-        self.views_ = view_maps(*samples.shape[2:]).numpy() if self.augment else _NO_VIEWS
-        self.cluster_centers_ = method.prototypes.detach().numpy().copy()
-        self.embedding_, self.labels_, self.confidences_ = self._assign(X)
-        return self
 
-    def check(self, X: ArrayLike) -> None:
-        """Raise what `fit` would raise for these samples before it trains; change nothing."""
-        super().check(X)
-        shape = channels_first(np.asarray(X)[:1]).shape[1:]
-        with isolated():
-            self._check_bounded(build_network(self.network, shape, self.n_clusters))
+    def _start(self, trainer: Trainer, data: Dataset, x: Feed) -> Start:
+        """The initial clusters, unless an interrupted training has found them already."""
+        saved = trainer.saved_start()
+        if saved is not None:
+            return saved
+        z = trainer.embed(x).cpu().numpy()
+        trainer.announce("start")
+        lam = self._method_params().get("lam") or None
+        return find_start(
+            z,
+            self.n_clusters,
+            self.init,
+            seed=trainer.seed,
+            images=channels_first(data.X) if self.augment else None,
+            **({} if lam is None else {"lam": lam}),
+        )
 
     def _augmentation(self) -> dict[str, float]:
-        return augmentation_settings()
+        return {**LIMITS, **VOTES}
 
     def _method_class(self) -> type[Method]:
         return find_method(self.method).load() if isinstance(self.method, str) else self.method
@@ -310,29 +331,13 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         shared = {*DeepClusterer.__dataclass_fields__}
         return {name: getattr(self, name) for name in self.get_params() if name not in shared}
 
-    def _start(
-        self, samples: NDArray[Any], z: Tensor, *, seed: int
-    ) -> tuple[Tensor, Neighbors | None]:
-        """The start of samples, for their embedding by the pretrained network.
-
-        Neighbours vote where images are augmented, for what such changes bring near to an image is
-        nearly a view of it, and where the start comes from a graph.
-        """
-        embedding, images = z.cpu().numpy(), samples if self.augment else None
-        start = initial_clusters(embedding, self.n_clusters, self.init, seed=seed, images=images)
-        neighbors = None if start.graph is None or not self.augment else _neighbors(start.graph)
-        return torch.as_tensor(start.labels), neighbors
-
-    def _empty_method(self, tensors: Mapping[str, Tensor]) -> nn.Module:
-        n_features = tensors["prototypes"].shape[1]
+    def _build_method(self, n_features: int, tensors: Mapping[str, Tensor] | None = None) -> Method:
         return self._method_class()(self.n_clusters, n_features, **self._method_params())
 
-    def _check(self, samples: NDArray[Any]) -> None:
-        super()._check(samples)
-        check_init(self.init, len(samples), self.n_clusters)
-        prior = self._method_params().get("prior")
-        if prior is not None:
-            _check_prior(prior, self.n_clusters)
+    def _check(self, data: Dataset) -> None:
+        super()._check(data)
+        check_init(self.init, len(data), self.n_clusters)
+        self._build_method(n_features=1)
 
     def _check_bounded(self, network: Any) -> None:
         if self._method_class().needs_bounded and not network.bounded:
@@ -341,26 +346,3 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
                 f"{type(self).__name__} has no minimum; end the encoder with a tanh or sigmoid, or "
                 f"set bounded=True on the module if its embedding is bounded in another way."
             )
-
-
-def _neighbors(graph: sparse.csr_array) -> Neighbors:
-    """A graph in which every sample has equally many neighbours, row by row."""
-    rows = (graph.indices.astype(np.int32), graph.data.astype(np.float32))
-    return Neighbors(*(torch.as_tensor(row.reshape(graph.shape[0], -1)) for row in rows))
-
-
-def _check_prior(prior: Sequence[float], n_clusters: int) -> None:
-    shares = np.asarray(prior, dtype=float)
-    if shares.shape != (n_clusters,) or not (np.isfinite(shares) & (shares > 0)).all():
-        raise ValueError(
-            f"prior={prior!r} must hold one positive number for each of the "
-            f"n_clusters={n_clusters} clusters."
-        )
-
-
-def digest(*values: Any) -> str:
-    """A short text that other arrays do not have."""
-    hashed = hashlib.sha256()
-    for value in values:
-        hashed.update(np.ascontiguousarray(value).data)
-    return hashed.hexdigest()[:16]

@@ -1,5 +1,6 @@
 """The paper's formulas as pure functions on tensors: one formula, one function."""
 
+from infomeans.functional.affine import random_affine, view_maps, warp
 from infomeans.functional.information import (
     adm_objective,
     conditional_entropy,
@@ -52,10 +53,13 @@ __all__ = [
     "mi_adm_objective",
     "mi_adm_weight",
     "mutual_information",
+    "random_affine",
     "soft_kmeans_objective",
     "squared_distances",
+    "view_maps",
     "vote_weight",
     "voted_targets",
+    "warp",
     "weighted_means",
     "weighted_targets",
 ]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from functools import cached_property
-from typing import ClassVar, NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
@@ -13,147 +12,19 @@ from torch import Tensor, nn
 
 from infomeans import functional as IF
 from infomeans.graph import agglomerate
-
-Statistics = dict[str, Tensor]
+from infomeans.methods.batch import Batch
+from infomeans.methods.state import SampleState, Statistics
 
 SUBSTANTIAL = 0.2
 """The share of the mean size from which on a part of a cluster is one, as in the start."""
-
-
-class Network(Protocol):
-    """What methods and trainer ask of a network."""
-
-    bounded: bool
-    reconstructs: bool
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """The clean embedding (n, d)."""
-
-    def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
-        """The embedding of a corrupted copy of the input (n, d); it may do without dropout."""
-
-    def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
-        """The reconstruction loss R from the noisy embedding."""
-
-
-class Batch:
-    """A batch in training. What a loss does not ask for is not computed.
-
-    Attributes
-    ----------
-    network : Network
-    x : (n, ...) tensor
-    q : (n, K) tensor or None
-        The targets of these samples; None for a method that has no targets.
-    seen : (n, ...) tensor
-        What the noisy pass sees: the samples, or augmented copies of them.
-    drop : bool
-        Whether the noisy pass drops activations.
-    """
-
-    def __init__(
-        self,
-        network: Network,
-        x: Tensor,
-        q: Tensor | None = None,
-        seen: Tensor | None = None,
-        *,
-        drop: bool = True,
-    ) -> None:
-        self.network = network
-        self.x = x
-        self.q = q
-        self.seen = x if seen is None else seen
-        self.drop = drop
-
-    @cached_property
-    def noisy(self) -> Tensor:
-        """The noisy embedding, which the losses act on."""
-        return self.network.noisy(self.seen, drop=self.drop)
-
-    @cached_property
-    def clean(self) -> Tensor:
-        """The clean embedding, a constant to the gradient."""
-        with torch.no_grad():
-            return self.network(self.x)
-
-    @cached_property
-    def reconstruction(self) -> Tensor:
-        """The reconstruction loss R."""
-        return self.network.reconstruction(self.seen, self.noisy)
-
-
-class Neighbors(NamedTuple):
-    """For every sample the ones next to it in the graph that the start came from.
-
-    Attributes
-    ----------
-    ids : (n, m) integer tensor
-        Their numbers.
-    weights : (n, m) tensor
-        How much each counts; every row sums to one.
-    """
-
-    ids: Tensor
-    weights: Tensor
-
-
-class Embedded:
-    """The whole data set as a method sees it: the clean embedding and the current targets.
-
-    Attributes
-    ----------
-    z : (n, d) tensor
-    q : (n, K) tensor
-    neighbors : Neighbors or None
-        Whose votes count in the targets.
-    """
-
-    chunk: ClassVar[int] = 8192
-
-    def __init__(self, z: Tensor, q: Tensor, neighbors: Neighbors | None = None) -> None:
-        self.z = z
-        self.q = q
-        self.neighbors = neighbors
-
-    @torch.no_grad()
-    def total(self, statistics: Callable[[Tensor, Tensor], Statistics]) -> Statistics:
-        """Add up over all samples what `statistics(z, q)` says of each chunk of them."""
-        sums: Statistics = {}
-        for z, q in zip(self.z.split(self.chunk), self.q.split(self.chunk), strict=True):
-            for name, value in statistics(z, q).items():
-                sums[name] = sums[name] + value if name in sums else value
-        return sums
-
-    @torch.no_grad()
-    def map(self, function: Callable[[Tensor], Tensor]) -> Tensor:
-        """Apply a function of the embedding to every sample."""
-        return torch.cat([function(z) for z in self.z.split(self.chunk)])
-
-    def votes(self, posteriors: Callable[[Tensor], Tensor], *, doubt: float) -> Tensor:
-        """The mean posteriors (n, K) of the neighbours of every sample.
-
-        Parameters
-        ----------
-        posteriors : callable
-            Of samples, by their embedding.
-        doubt : float
-            The share of the votes that all clusters have alike, so that no neighbours can rule a
-            cluster out.
-        """
-        assert self.neighbors is not None
-        p = self.map(posteriors)
-        # Every sample looks at the posteriors of many, so the chunks are smaller.
-        parts = zip(*(part.split(-(-self.chunk // 8)) for part in self.neighbors), strict=True)
-        means = torch.cat([(weights.unsqueeze(1) @ p[ids]).squeeze(1) for ids, weights in parts])
-        return torch.lerp(means, torch.full_like(means, 1 / means.shape[1]), doubt)
 
 
 class Method(nn.Module, ABC):
     """A clustering method: posteriors, targets and a loss over an embedding.
 
     Its parameters and buffers are all its state. Whatever it needs from the whole data set is a
-    sum over samples (`statistics`), unless it overrides `refresh`.
+    sum over samples (`statistics`), unless it overrides `refresh`. What it keeps for every sample
+    are `columns` of the `SampleState`.
 
     Parameters
     ----------
@@ -161,6 +32,17 @@ class Method(nn.Module, ABC):
     n_features : int
         Length of the embedding.
     """
+
+    pretraining: ClassVar[Literal["reconstruction", "own", "none"]] = "reconstruction"
+    """What the network learns before the start: to reconstruct, the `pretraining_loss` of the
+    method, or nothing."""
+
+    wants_start: ClassVar[bool] = True
+    """Whether to find initial clusters and warm up on them. Without, training begins with the
+    alternation, and the targets that `start` meets are equal for all clusters."""
+
+    wants_neighbors: ClassVar[bool] = False
+    """Whether batches bring a neighbour of every sample, drawn by its weight in the graph."""
 
     needs_bounded: ClassVar[bool] = False
     """Whether the loss would run away on an unbounded embedding."""
@@ -189,9 +71,23 @@ class Method(nn.Module, ABC):
         self.n_clusters = n_clusters
         self.n_features = n_features
 
-    def start(self, data: Embedded) -> None:
-        """Take over the initial clusters, given as one-hot targets."""
-        sums = data.total(moments)
+    @property
+    def columns(self) -> Mapping[str, tuple[int, ...]]:
+        """What the method keeps for every sample: names, and shapes of one sample's entry."""
+        return {}
+
+    def parameter_groups(self, network: nn.Module) -> list[dict[str, Any]]:
+        """What the optimiser trains, in groups that may have a learning rate `lr` of their own."""
+        trained = [*network.parameters(), *self.parameters()]
+        return [{"params": [p for p in trained if p.requires_grad]}]
+
+    def pretraining_loss(self, batch: Batch) -> Statistics:
+        """Named terms that pretraining minimises."""
+        return {"reconstruction": batch.reconstruction}
+
+    def start(self, state: SampleState) -> None:
+        """Take over the initial clusters, given as targets."""
+        sums = state.total(moments)
         self._place(IF.weighted_means(sums["q"], sums["qz"], self.prototypes))
 
     @abstractmethod
@@ -225,21 +121,21 @@ class Method(nn.Module, ABC):
     def after_step(self, statistics: Statistics) -> None:
         """Take in the sums over the batch, after the optimiser's step."""
 
-    def follow(self, data: Embedded) -> None:
+    def follow(self, state: SampleState) -> None:
         """Update the state from the whole data set, with the targets as they are."""
         for _ in range(self.max_rounds):
-            if not self.update(data.total(self.statistics)):
+            if not self.update(state.total(self.statistics)):
                 break
 
-    def warm(self, data: Embedded) -> None:
+    def warm(self, state: SampleState) -> None:
         """After every epoch of the warm-up, with the initial clusters as targets."""
 
-    def refresh(self, data: Embedded) -> None:
+    def refresh(self, state: SampleState) -> None:
         """Update the state, then the targets, from the whole data set."""
-        self.follow(data)
-        data.q = data.map(self.targets)
+        self.follow(state)
+        state.targets = state.map(self.targets)
 
-    def refill(self, data: Embedded) -> int:
+    def refill(self, state: SampleState) -> int:
         """Give every empty cluster a part of the largest one, and targets to match.
 
         The largest is parted where the graph of its members falls apart, or, if no more than a few
@@ -251,28 +147,30 @@ class Method(nn.Module, ABC):
             How many fewer clusters are empty. Where samples are copies of each other there may be
             nothing to share.
         """
-        empty = (self.sizes(data) == 0).nonzero().flatten().tolist()
+        empty = (self.sizes(state) == 0).nonzero().flatten().tolist()
         for cluster in empty:
-            if not self._share(data, int(self.sizes(data).argmax()), cluster):
+            if not self._share(state, int(self.sizes(state).argmax()), cluster):
                 break
-        data.q = data.map(self)
-        return len(empty) - int((self.sizes(data) == 0).sum())
+        state.targets = state.map(self)
+        return len(empty) - int((self.sizes(state) == 0).sum())
 
-    def sizes(self, data: Embedded) -> Tensor:
+    def sizes(self, state: SampleState) -> Tensor:
         """How many samples each cluster is the most probable one of (K,)."""
-        return data.total(lambda z, q: {"sizes": self._assigned(z).sum(dim=0)})["sizes"]
+        return state.total(lambda z, q: {"sizes": self._assigned(z).sum(dim=0)})["sizes"]
 
-    def finish(self, data: Embedded) -> None:
+    def finish(self, state: SampleState) -> None:
         """Settle what is only needed after training."""
 
-    def split(self, data: Embedded, source: int, empty: int, stays: Tensor, leaves: Tensor) -> None:
+    def split(
+        self, state: SampleState, source: int, empty: int, stays: Tensor, leaves: Tensor
+    ) -> None:
         """Make two clusters of one.
 
         A method that does not override this leaves empty clusters empty.
 
         Parameters
         ----------
-        data : Embedded
+        state : SampleState
         source, empty : int
             The cluster to share, and the one that takes a part of it.
         stays, leaves : (n, d) tensor
@@ -289,13 +187,13 @@ class Method(nn.Module, ABC):
     def _one_hot(self, labels: Tensor) -> Tensor:
         return F.one_hot(labels, self.n_clusters)
 
-    def _share(self, data: Embedded, source: int, empty: int) -> bool:
+    def _share(self, state: SampleState, source: int, empty: int) -> bool:
         """Whether the members of a cluster could be shared with an empty one."""
-        members = data.map(lambda z: z[self._assigned(z)[:, source] > 0])
-        leaves = _part(members, SUBSTANTIAL * len(data.z) / self.n_clusters)
+        members = state.map(lambda z: z[self._assigned(z)[:, source] > 0])
+        leaves = _part(members, SUBSTANTIAL * len(state.embedding) / self.n_clusters)
         if leaves.all() or not leaves.any():
             return False
-        self.split(data, source, empty, members[~leaves], members[leaves])
+        self.split(state, source, empty, members[~leaves], members[leaves])
         return True
 
 

@@ -4,8 +4,11 @@ import torch
 from torch import Tensor
 
 from infomeans import functional as IF
-from infomeans.methods.base import Batch, Embedded, Statistics, moments
+from infomeans.methods.base import moments
+from infomeans.methods.batch import Batch
+from infomeans.methods.parameters import NotNegative
 from infomeans.methods.prototypes import Prototypical
+from infomeans.methods.state import SampleState, Statistics
 
 
 class DCNMethod(Prototypical):
@@ -27,19 +30,19 @@ class DCNMethod(Prototypical):
     soft = False
     counts: Tensor
 
-    def __init__(self, n_clusters: int, n_features: int, *, lam: float = 1.0) -> None:
+    def __init__(self, n_clusters: int, n_features: int, *, lam: NotNegative = 1.0) -> None:
         super().__init__(n_clusters, n_features)
         self.lam = lam
         self.register_buffer("counts", torch.ones(n_clusters))
 
-    def start(self, data: Embedded) -> None:
+    def start(self, state: SampleState) -> None:
         """Centroids and counts of the initial clusters."""
-        super().start(data)
-        self.counts = data.total(moments)["q"].clamp_min(1)
+        super().start(state)
+        self.counts = state.total(moments)["q"].clamp_min(1)
 
-    def warm(self, data: Embedded) -> None:
+    def warm(self, state: SampleState) -> None:
         """Keep the centroids at the means of the initial clusters."""
-        self.start(data)
+        self.start(state)
 
     def log_posteriors(self, z: Tensor) -> Tensor:
         """Zero for the nearest centroid, minus infinity for the others."""
@@ -61,9 +64,11 @@ class DCNMethod(Prototypical):
         self.counts = counts + count
         self._place((counts[:, None] * self.prototypes + statistics["qz"]) / self.counts[:, None])
 
-    def split(self, data: Embedded, source: int, empty: int, stays: Tensor, leaves: Tensor) -> None:
+    def split(
+        self, state: SampleState, source: int, empty: int, stays: Tensor, leaves: Tensor
+    ) -> None:
         """Share the centroid and its count."""
-        super().split(data, source, empty, stays, leaves)
+        super().split(state, source, empty, stays, leaves)
         share, count = len(leaves) / (len(stays) + len(leaves)), self.counts[source].clone()
         self.counts[source], self.counts[empty] = (1 - share) * count, share * count
 

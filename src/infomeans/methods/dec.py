@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 
 from infomeans import functional as IF
-from infomeans.methods.base import Batch, Statistics
+from infomeans.methods.batch import Batch
 from infomeans.methods.prototypes import Prototypical
+from infomeans.methods.state import Statistics
 
 
 class DECMethod(Prototypical):

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans.methods.logistic import Alternating
+from infomeans.methods.parameters import NotNegative
 
 
 class DEPICTMethod(Alternating):
@@ -33,7 +34,7 @@ class DEPICTMethod(Alternating):
         n_clusters: int,
         n_features: int,
         *,
-        gamma: float = 1.0,
+        gamma: NotNegative = 1.0,
         targets: Literal["released", "closed", "exact"] = "released",
         prior: Sequence[float] | None = None,
     ) -> None:

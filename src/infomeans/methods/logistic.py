@@ -9,7 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from infomeans import functional as IF
-from infomeans.methods.base import Batch, Embedded, Method, Statistics, moments
+from infomeans.methods.base import Method, moments
+from infomeans.methods.batch import Batch
+from infomeans.methods.state import SampleState, Statistics
 
 
 class Logistic(Method):
@@ -29,6 +31,8 @@ class Logistic(Method):
         self, n_clusters: int, n_features: int, *, prior: Sequence[float] | None = None
     ) -> None:
         super().__init__(n_clusters, n_features)
+        if prior is not None:
+            _check_shares(prior, n_clusters)
         self.prior = prior
         self.weight = nn.Parameter(torch.zeros(n_clusters, n_features))
         self.bias = nn.Parameter(torch.zeros(n_clusters))
@@ -46,14 +50,14 @@ class Logistic(Method):
         return math.log(self.n_clusters) / 2
 
     @torch.no_grad()
-    def start(self, data: Embedded) -> None:
+    def start(self, state: SampleState) -> None:
         """Linear discriminants: posteriors of Gaussians of one shape around the initial means."""
-        super().start(data)
-        sizes = data.total(lambda z, q: {"q": q.sum(dim=0)})["q"]
+        super().start(state)
+        sizes = state.total(lambda z, q: {"q": q.sum(dim=0)})["q"]
         shares = sizes / sizes.sum()
         centre = shares @ self.prototypes
         means = self.prototypes - centre
-        scatter = data.total(lambda z, q: {"zz": (z - centre).T @ (z - centre)})["zz"]
+        scatter = state.total(lambda z, q: {"zz": (z - centre).T @ (z - centre)})["zz"]
         within = scatter / sizes.sum() - means.T @ (shares[:, None] * means)
         # A share of the mean variance on the diagonal, for features that vary little or together.
         floor = 0.01 * within.diagonal().mean().clamp_min(1e-6)
@@ -62,13 +66,13 @@ class Logistic(Method):
         self.weight.copy_(weight)
         log_shares = shares.clamp_min(torch.finfo(shares.dtype).tiny).log()
         self.bias.copy_(log_shares - weight @ centre - (weight * means).sum(dim=1) / 2)
-        self._temper(data)
+        self._temper(state)
         if self.prior is not None:
             wanted = torch.as_tensor(self.prior).to(shares).sort(descending=True).values
             order = shares.argsort(descending=True, stable=True)
             self.log_prior[order] = (wanted / wanted.sum()).log()
 
-    def _temper(self, data: Embedded) -> None:
+    def _temper(self, state: SampleState) -> None:
         """Scale the head down until posteriors are no surer than a network can keep up with.
 
         In many dimensions discriminants are so sure of themselves that the noise of a training
@@ -80,7 +84,7 @@ class Logistic(Method):
             return {"leads": (first - second).sum(), "n": first.new_tensor(len(first))}
 
         if self.n_clusters > 1:
-            sums = data.total(leads)
+            sums = state.total(leads)
             scale = (self.surest_lead * sums["n"] / sums["leads"]).clamp_max(1)
             self.weight.mul_(scale)
             self.bias.mul_(scale)
@@ -89,13 +93,15 @@ class Logistic(Method):
         """Logarithms of the logistic posteriors."""
         return F.log_softmax(F.linear(z, self.weight, self.bias), dim=1)
 
-    def finish(self, data: Embedded) -> None:
+    def finish(self, state: SampleState) -> None:
         """Centres of the clusters: the soft means under the posteriors."""
-        sums = data.total(lambda z, q: moments(z, self.log_posteriors(z).exp()))
+        sums = state.total(lambda z, q: moments(z, self.log_posteriors(z).exp()))
         self._place(IF.weighted_means(sums["q"], sums["qz"], self.prototypes))
 
     @torch.no_grad()
-    def split(self, data: Embedded, source: int, empty: int, stays: Tensor, leaves: Tensor) -> None:
+    def split(
+        self, state: SampleState, source: int, empty: int, stays: Tensor, leaves: Tensor
+    ) -> None:
         """Turn one logit into two, that are equal halfway between the means of both parts.
 
         On either mean the logit of that part is what it was before. They part gently, or they would
@@ -106,7 +112,7 @@ class Logistic(Method):
         far = offset.norm().clamp_min(1e-6)
         spread = ((torch.cat([stays, leaves]) - halfway) @ offset / far).square().mean().sqrt()
         tilt = 0.4 * self.surest_lead * offset / (far * torch.maximum(far, spread))
-        sums = data.total(lambda z, q: moments(z, self._assigned(z).to(z)))
+        sums = state.total(lambda z, q: moments(z, self._assigned(z).to(z)))
         held = (sums["q"] > 0) & (torch.arange(self.n_clusters, device=tilt.device) != source)
         means = sums["qz"][held] / sums["q"][held, None]
         logits = F.linear(means, self.weight, self.bias)
@@ -140,9 +146,9 @@ class Alternating(Logistic):
         self.register_buffer("log_weight", torch.zeros(n_clusters))
         self.register_buffer("log_u", torch.full((n_clusters,), 1 / n_clusters).log())
 
-    def start(self, data: Embedded) -> None:
+    def start(self, state: SampleState) -> None:
         """Begin the rounds of the exact weights at clusters of equal size."""
-        super().start(data)
+        super().start(state)
         if self.exact:
             self.log_weight = IF.exact_weight(self.log_u, self.gamma, self.log_prior)
 
@@ -181,3 +187,12 @@ class Alternating(Logistic):
             "clustering": IF.cross_entropy(batch.q, self.log_posteriors(batch.noisy)),
             "reconstruction": batch.reconstruction,
         }
+
+
+def _check_shares(prior: Sequence[float], n_clusters: int) -> None:
+    shares = torch.as_tensor(prior, dtype=torch.float64)
+    if shares.shape != (n_clusters,) or not (shares.isfinite() & (shares > 0)).all():
+        raise ValueError(
+            f"prior={prior!r} must hold one positive number for each of the "
+            f"n_clusters={n_clusters} clusters."
+        )

@@ -6,8 +6,10 @@ from typing import Literal
 from torch import Tensor
 
 from infomeans import functional as IF
-from infomeans.methods.base import Batch, Statistics
+from infomeans.methods.batch import Batch
 from infomeans.methods.logistic import Alternating
+from infomeans.methods.parameters import NotNegative
+from infomeans.methods.state import Statistics
 
 
 class MIADMMethod(Alternating):
@@ -37,7 +39,7 @@ class MIADMMethod(Alternating):
         n_clusters: int,
         n_features: int,
         *,
-        lam: float = 0.0,
+        lam: NotNegative = 0.0,
         targets: Literal["closed", "exact"] = "closed",
         prior: Sequence[float] | None = None,
     ) -> None:

@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from infomeans import functional as IF
-from infomeans.methods.base import Batch, Statistics
+from infomeans.methods.batch import Batch
 from infomeans.methods.logistic import Logistic
+from infomeans.methods.state import Statistics
 
 
 class MIDirectMethod(Logistic):

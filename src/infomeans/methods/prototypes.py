@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from infomeans.methods.base import Embedded, Method
+from infomeans.methods.base import Method
+from infomeans.methods.state import SampleState
 
 
 class Prototypical(Method):
@@ -25,7 +26,9 @@ class Prototypical(Method):
             self.register_buffer("prototypes", prototypes)
 
     @torch.no_grad()
-    def split(self, data: Embedded, source: int, empty: int, stays: Tensor, leaves: Tensor) -> None:
+    def split(
+        self, state: SampleState, source: int, empty: int, stays: Tensor, leaves: Tensor
+    ) -> None:
         """Put the two prototypes on the means of both parts."""
         self.prototypes[source] = stays.mean(dim=0)
         self.prototypes[empty] = leaves.mean(dim=0)

@@ -3,8 +3,11 @@
 from torch import Tensor
 
 from infomeans import functional as IF
-from infomeans.methods.base import Batch, Embedded, Statistics, moments
+from infomeans.methods.base import moments
+from infomeans.methods.batch import Batch
+from infomeans.methods.parameters import Positive
 from infomeans.methods.prototypes import Prototypical
+from infomeans.methods.state import SampleState, Statistics
 
 
 class SRKMeansMethod(Prototypical):
@@ -28,7 +31,7 @@ class SRKMeansMethod(Prototypical):
     tolerance = 1e-5
     soft = False
 
-    def __init__(self, n_clusters: int, n_features: int, *, lam: float = 1e-4) -> None:
+    def __init__(self, n_clusters: int, n_features: int, *, lam: Positive = 1e-4) -> None:
         super().__init__(n_clusters, n_features)
         self.temperature = lam * n_clusters
 
@@ -40,9 +43,9 @@ class SRKMeansMethod(Prototypical):
         """Mass and sum of the samples of each cluster."""
         return moments(z, q)
 
-    def warm(self, data: Embedded) -> None:
+    def warm(self, state: SampleState) -> None:
         """Keep the prototypes at the means of the initial clusters."""
-        self.follow(data)
+        self.follow(state)
 
     def update(self, statistics: Statistics) -> bool:
         """Move the prototypes to the soft means."""

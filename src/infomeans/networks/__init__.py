@@ -3,6 +3,7 @@
 from infomeans.networks.adapters import Identity, UserNetwork
 from infomeans.networks.autoencoder import DenoisingAutoencoder
 from infomeans.networks.build import (
+    AnyNetwork,
     NetworkSpec,
     build_network,
     default_network,
@@ -15,6 +16,7 @@ from infomeans.networks.dense import dense_autoencoder
 from infomeans.networks.residual import ResidualNetwork
 
 __all__ = [
+    "AnyNetwork",
     "DenoisingAutoencoder",
     "Identity",
     "NetworkSpec",

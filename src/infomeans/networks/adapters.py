@@ -1,5 +1,7 @@
 """Networks that are not ours: none at all, and a module that the user brings."""
 
+from typing import Self
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -12,6 +14,7 @@ class Identity(nn.Module):
     # Nothing here can be trained, so no loss can push the embedding out of bounds.
     bounded = True
     reconstructs = False
+    double_precision = True
 
     def forward(self, x: Tensor) -> Tensor:
         """The input."""
@@ -31,7 +34,8 @@ class UserNetwork(nn.Module):
 
     The embedding is `module.encode(x)` where there is such a method, else `module(x)`. With a
     method `module.decode(z)` the mean squared error of the reconstruction joins the loss. The
-    noisy pass is the module in training mode: its noise is its own dropout.
+    noisy pass is the module in training mode: its noise is its own dropout. A part that is in
+    evaluation mode while the module is not, such as a frozen BatchNorm, stays so.
 
     Parameters
     ----------
@@ -40,9 +44,13 @@ class UserNetwork(nn.Module):
         last layer of a Sequential, and anything else counts as unbounded.
     """
 
+    # Code of one's own may hold tensors of single precision that do not move with the module.
+    double_precision = False
+
     def __init__(self, module: nn.Module) -> None:
         super().__init__()
         self.module = module
+        self.frozen = [part for part in module.modules() if _is_frozen(part, module)]
         self.reconstructs = hasattr(module, "decode")
         self.bounded = bool(getattr(module, "bounded", _ends_bounded(module)))
 
@@ -55,6 +63,13 @@ class UserNetwork(nn.Module):
             return self._encode(x)
         finally:
             self.train()
+
+    def train(self, mode: bool = True) -> Self:
+        """Train, or not; parts that came frozen stay as they are."""
+        super().train(mode)
+        for part in self.frozen:
+            part.training = False
+        return self
 
     def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
         """The embedding; what noise there is comes from the module, which keeps its dropout."""
@@ -71,6 +86,15 @@ class UserNetwork(nn.Module):
     def _encode(self, x: Tensor) -> Tensor:
         encode = getattr(self.module, "encode", self.module)
         return encode(x)
+
+
+def _is_frozen(part: nn.Module, module: nn.Module) -> bool:
+    """Whether a part does not train although the module does, or its statistics are not to move."""
+    if module.training and not part.training:
+        return True
+    statistics = getattr(part, "running_mean", None) is not None
+    weights = list(part.parameters(recurse=False))
+    return statistics and bool(weights) and not any(weight.requires_grad for weight in weights)
 
 
 def _ends_bounded(module: nn.Module) -> bool:

@@ -63,6 +63,8 @@ class DenoisingAutoencoder(nn.Module):
         How to build the same network anew, for those that can be saved by name.
     """
 
+    double_precision = True
+
     def __init__(
         self,
         encoder: Sequence[nn.Module],
@@ -87,11 +89,11 @@ class DenoisingAutoencoder(nn.Module):
         if glorot:
             self.apply(_glorot)
 
-    def start(self, x: Tensor) -> None:
-        """Before any training: let the decoder begin at the mean of the samples."""
+    def start(self, mean: Tensor) -> None:
+        """Before any training: let the decoder begin at the mean sample."""
         for module in self.decoder[0].modules():
             if isinstance(module, Offset):
-                module.start(x.mean(dim=0))
+                module.start(mean)
 
     def forward(self, x: Tensor) -> Tensor:
         """The clean embedding."""

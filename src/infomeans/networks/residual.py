@@ -27,6 +27,7 @@ class ResidualNetwork(nn.Module):
     # No feature leaves its place by more than the reach, whatever the loss.
     bounded = True
     reconstructs = False
+    double_precision = True
 
     def __init__(self, n_inputs: int, *, hidden: int = 1024, reach: float = 3.0) -> None:
         super().__init__()

@@ -26,14 +26,17 @@ History = Sequence[Mapping[str, Any]]
 Images = NDArray[np.generic]
 
 INK, SOFT, BAND = "#1b2330", "#566072", "#8894a8"
-_LINES = ("-", "--", ":")
+_LINES = ("-", "--", ":", "-.")
+_SHARED = (
+    *("phase", "epoch", "loss", "mi", "h_k", "h_k_x"),
+    *("delta_q", "vote_weight", "empty", "back_to", "seconds"),
+)
+"""What a record has beside the terms that a loss names."""
+
+_CHANGE = "change of the targets"
 _CHARTS = (
-    (
-        "loss",
-        {"loss": "whole loss", "reconstruction": "reconstruction", "clustering": "clustering"},
-    ),
     ("nats", {"mi": "I(X;K)", "h_k": "H(K)", "h_k_x": "H(K|X)"}),
-    ("change of the targets", {"delta_q": "mean squared change"}),
+    (_CHANGE, {"delta_q": "mean squared change"}),
 )
 _MARKERS: dict[str, Any] = {
     "circle": "o",
@@ -59,7 +62,9 @@ def history_figure(history: History) -> Figure:
     """
     if not history:
         raise InputError("history is empty: the model was not trained in epochs, so none is shown.")
-    charts = [(title, _known(lines, history)) for title, lines in _CHARTS]
+    terms = {name: name for record in history for name in record if name not in _SHARED}
+    wanted = (("loss", {"loss": "whole loss", **terms}), *_CHARTS)
+    charts = [(title, _known(lines, history)) for title, lines in wanted]
     charts = [(title, lines) for title, lines in charts if lines]
     if not charts:
         raise InputError("history holds no finite number: the training diverged from the start.")
@@ -155,9 +160,9 @@ def _number(value: float | None) -> float:
 def _draw_lines(ax: Axes, title: str, lines: Mapping[str, Array]) -> None:
     for place, (name, values) in enumerate(lines.items()):
         epochs = np.arange(1, len(values) + 1)
-        colour, style = COLOURS[place], _LINES[place]
+        colour, style = COLOURS[place % len(COLOURS)], _LINES[place % len(_LINES)]
         ax.plot(epochs, values, style, marker=".", markersize=4, color=colour, label=name)
-    if "delta_q" in dict(_CHARTS)[title] and any((line > 0).any() for line in lines.values()):
+    if title == _CHANGE and any((line > 0).any() for line in lines.values()):
         ax.set_yscale("log", nonpositive="mask")
     ax.set_ylabel(title)
     ax.spines[["top", "right"]].set_visible(False)

@@ -12,20 +12,20 @@ from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
 
 from infomeans._typing import Array, IntArray
-from infomeans.data import Samples
+from infomeans.data import Dataset
 from infomeans.data.files import printable
-from infomeans.estimators import showing
-from infomeans.initial import kmeans
+from infomeans.errors import ClusteringWarning
+from infomeans.estimators import KMeansBaseline
+from infomeans.estimators.base import SampleClusterer
 from infomeans.metrics import Confusion, ari, confusion, nmi, scores
+from infomeans.plots.typical import typical_samples
 from infomeans.runs import Run, entropies
+from infomeans.training.fitted import cluster_problems
 
 TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
 FEATURES = 6
-COLLAPSED = 0.95
 NO_DOUBT = 0.1
 """An entropy, in nats, of a sample that is 98% sure."""
 
@@ -38,7 +38,7 @@ UNSURE, MANY_UNSURE = 0.7, 0.3
 MOVING = 1e-3
 """A mean squared change of the targets in the last epoch above this: training was not done."""
 
-BASELINE_SAMPLES, KMEANS_FEATURES = 10_000, 100
+BASELINE_SAMPLES, STARTS = 5_000, 3
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,15 @@ class Findings:
     ----------
     run : Run
         A complete one.
-    samples : Samples, optional
-        Those of the run.
+    data : Dataset, optional
+        The samples of the run.
+    estimator : SampleClusterer, optional
+        The fitted one; by default it is loaded from the run.
     """
 
     run: Run
-    samples: Samples | None = None
+    data: Dataset | None = None
+    estimator: SampleClusterer | None = None
 
     @cached_property
     def ids(self) -> list[str]:
@@ -113,7 +116,7 @@ class Findings:
     @property
     def classes(self) -> Any:
         """The true classes (n,), if they were given."""
-        return None if self.samples is None else self.samples.labels
+        return None if self.data is None else self.data.labels
 
     def members(self, cluster: int) -> IntArray:
         """Which samples lie in a cluster."""
@@ -148,16 +151,8 @@ def warnings(found: Findings) -> list[str]:
     """What is wrong with the result, in plain words."""
     said = []
     shares = found.sizes / len(found.ids)
-    empty = np.flatnonzero(found.sizes == 0).tolist()
     small = np.flatnonzero((found.sizes > 0) & (shares < min(0.01, 0.2 / found.k))).tolist()
-    if found.k > 1 and (shares.max() > COLLAPSED or 2 * len(empty) >= found.k):
-        said.append(
-            f"The clusters have collapsed: {found.k - len(empty)} of {found.k} are in use, and the "
-            f"largest holds {math.floor(100 * shares.max())}% of the samples. Try another seed, "
-            f"fewer clusters or longer pretraining."
-        )
-    elif empty:
-        said.append(f"{_clusters(empty)} without a sample: fewer clusters may fit these data.")
+    said += cluster_problems(found.sizes)
     if small:
         said.append(
             f"{_clusters(small)} under {min(0.01, 0.2 / found.k):.1%} of the samples: perhaps "
@@ -206,7 +201,7 @@ def _sentence(found: Findings) -> str:
 
 def cards(found: Findings) -> list[dict[str, Any]]:
     """Every cluster: how large, how sure, what is typical and what is doubtful of it."""
-    typical = showing.typical(
+    typical = typical_samples(
         found.embedding, found.clusters, found.confidences, found.k, most=TYPICAL
     )
     return [_card(found, cluster, samples) for cluster, samples in enumerate(typical)]
@@ -253,11 +248,11 @@ def features(found: Findings) -> dict[str, Any] | None:
 
     A feature's distance is that of the cluster's mean to the mean of all, in deviations.
     """
-    samples = found.samples
-    if samples is None or samples.X.ndim != 2:
+    data = found.data
+    if data is None or len(data.shape) != 1:
         return None
-    X = np.clip(np.asarray(samples.X, dtype=np.float64), -HUGE, HUGE)
-    names = samples.names or [f"feature {i}" for i in range(X.shape[1])]
+    X = np.clip(np.asarray(data.X, dtype=np.float64), -HUGE, HUGE)
+    names = data.names or [f"feature {i}" for i in range(X.shape[1])]
     mean, std = X.mean(axis=0), X.std(axis=0)
     means = np.stack(
         [X[m].mean(axis=0) if len(m) else mean for m in map(found.members, range(found.k))]
@@ -289,25 +284,24 @@ def baselines(found: Findings) -> list[dict[str, Any]]:
     rows = [{"method": method, "own": True, "agreement": 1.0, **_scores(metrics)}]
     if "start" in metrics:
         rows.append({"method": "its start", "own": False, **metrics["start"]})
-    if found.samples is not None and method != "kmeans" and found.k > 1:
-        rows.append({"own": False, **_kmeans(found, found.samples)})
+    if found.data is not None and method != "kmeans" and found.k > 1:
+        rows.append({"own": False, **_kmeans(found, found.data)})
     return rows
 
 
-def _kmeans(found: Findings, samples: Samples) -> dict[str, Any]:
-    some = np.sort(np.random.default_rng(0).permutation(len(samples))[:BASELINE_SAMPLES])
-    X = np.clip(samples.X[some].reshape(len(some), -1).astype(np.float64), -HUGE, HUGE)
-    if samples.X.ndim == 2:
-        X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
-    elif X.shape[1] > KMEANS_FEATURES:
-        n_components = min(KMEANS_FEATURES, len(X))
-        X = PCA(n_components, svd_solver="randomized", random_state=0).fit_transform(X)
+def _kmeans(found: Findings, data: Dataset) -> dict[str, Any]:
+    """K-means as `--method kmeans` does it, on some of the samples if there are many."""
+    some = np.sort(np.random.default_rng(0).permutation(len(data))[:BASELINE_SAMPLES])
+    request = found.run.config["arguments"]
+    baseline = KMeansBaseline(
+        min(found.k, len(some)), n_init=STARTS, random_state=0, embeddings=request["embeddings"]
+    )
     with catch_warnings():
         # Copies of few samples make fewer clusters, which is no failure here.
-        simplefilter("ignore", ConvergenceWarning)
-        labels = kmeans(X, min(found.k, len(X)), seed=0, n_init=3).labels_
+        simplefilter("ignore", ClusteringWarning)
+        labels = baseline.fit(data.subset(some)).labels_
     known = {} if found.classes is None else scores(found.classes[some], labels)
-    few = f", {len(some):,} of them" if len(some) < len(samples) else ""
+    few = f", {len(some):,} of them" if len(some) < len(data) else ""
     agreement = ari(found.clusters[some], labels)
     return {"method": f"K-means on the data{few}", "agreement": agreement, **_scores(known)}
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from infomeans._typing import Array, IntArray
-from infomeans.data import Samples
+from infomeans.data import Dataset
 from infomeans.data import open as open_input
-from infomeans.data.arrays import channels_first
+from infomeans.data.arrays import channels_first, network_shape
 from infomeans.data.files import printable
 from infomeans.errors import InputError
-from infomeans.estimators import showing
+from infomeans.estimators.base import SampleClusterer
+from infomeans.estimators.display import tones
 from infomeans.estimators.saving import load_model
 from infomeans.files import write_atomic
 from infomeans.plots.palette import COLOURS, look
@@ -38,7 +39,7 @@ _SCRIPTS = (
     "map.js",
     "labels.js",
     "filters.js",
-    "pointing.js",
+    "pointer.js",
     "cards.js",
     "charts.js",
     "main.js",
@@ -49,7 +50,8 @@ def write_report(
     run: Run,
     out: Path | None = None,
     *,
-    samples: Samples | None = None,
+    data: Dataset | None = None,
+    estimator: SampleClusterer | None = None,
     projection: Kind = "auto",
     tell: Callable[[str], None] | None = None,
 ) -> Path:
@@ -60,8 +62,10 @@ def write_report(
     run : Run
     out : Path, optional
         The file; by default `report.html` in the run's folder.
-    samples : Samples, optional
-        Those of the run; by default they are read again. A report can do without.
+    data : Dataset, optional
+        The samples of the run; by default they are read again. A report can do without.
+    estimator : SampleClusterer, optional
+        That of the run; by default it is loaded.
     projection : {"auto", "lda", "pca", "umap"}
         How the map is drawn.
     tell : callable, optional
@@ -69,30 +73,30 @@ def write_report(
     """
     run.check_complete()
     notes: list[str] = []
-    if samples is None:
-        samples = _samples(run, notes)
+    if data is None:
+        data = _samples(run, notes)
         if tell and notes:
             tell(notes[0])
     path = out or run.report
-    write_atomic(path, _Page(Findings(run, samples), notes, projection).render())
+    write_atomic(path, _Page(Findings(run, data, estimator), notes, projection).render())
     return path
 
 
-def _samples(run: Run, notes: list[str]) -> Samples | None:
+def _samples(run: Run, notes: list[str]) -> Dataset | None:
     """The run's samples, read as they were; or without classes; or none, and a note."""
     request = run.config["arguments"]
     reading = request["reading"]
     tries = [reading, {k: v for k, v in reading.items() if k != "labels"}]
     for options in tries if "labels" in reading else tries[:1]:
         try:
-            samples = open_input(request["source"], **options)
+            data = open_input(request["source"], **options)
         except (InputError, OSError) as error:
             notes[:] = [printable(f"The input cannot be read as it was: {error}")]
             continue
-        if samples.fingerprint != run.config["data"]["fingerprint"]:
+        if data.fingerprint != run.config["data"]["fingerprint"]:
             notes.append("The input has changed since, so that its samples are not shown.")
             return None
-        return samples
+        return data
     return None
 
 
@@ -254,35 +258,35 @@ class _Page:
 
     def _thumbnails(self, others: int) -> Thumbnails | None:
         """Pictures of the samples, as good as what is left of the page's size allows."""
-        samples = self.found.samples
-        if samples is None or not self.images:
+        data = self.found.data
+        if data is None or not self.images:
             return None
-        everything = len(self.shown) == len(samples)
         left = MOST_BYTES - len(plotly()) - others
-        return make_thumbnails(
-            samples.X if everything else samples.X[self.shown], most_bytes=max(left, 0) * 3 // 4
-        )
+        images = data.X if len(self.shown) == len(data) else data.batch(self.shown)
+        return make_thumbnails(images, most_bytes=max(left, 0) * 3 // 4)
 
     def _prototypes(self) -> tuple[list[str | None] | None, str]:
         """What the decoder makes of every cluster's centre, or the mean of its images."""
         if not self.images:
             return None, ""
-        model = load_model(self.found.run.model)
-        images, title = showing.prototypes(model), "decoded from the cluster's centre"
+        estimator = self.found.estimator or load_model(self.found.run.model)
+        model = estimator.model_
+        images = model.decoded_centres(estimator.cluster_centers_)
+        title = "decoded from the cluster's centre"
         if images is None:
-            if self.found.samples is None:
+            if self.found.data is None:
                 return None, ""
-            images, title = self._means(self.found.samples.X), "the mean of the cluster's images"
+            images, title = self._means(self.found.data), "the mean of the cluster's images"
         sizes = self.found.sizes
-        painted = showing.tones(model).paint(np.nan_to_num(images))
+        painted = tones(model).paint(np.nan_to_num(images))
         return [
             data_url(i) if size else None for i, size in zip(painted, sizes, strict=True)
         ], title
 
-    def _means(self, X: Array) -> Array:
-        images = np.zeros((self.found.k, *channels_first(X[:1]).shape[1:]), dtype=np.float32)
+    def _means(self, data: Dataset) -> Array:
+        images = np.zeros((self.found.k, *network_shape(data.shape)), dtype=np.float32)
         for cluster in np.flatnonzero(self.found.sizes).tolist():
-            images[cluster] = channels_first(X[self.found.members(cluster)]).mean(axis=0)
+            images[cluster] = channels_first(data.batch(self.found.members(cluster))).mean(axis=0)
         return images
 
     def _placed(self, card: dict[str, Any]) -> dict[str, Any]:

@@ -14,10 +14,17 @@ class Callback:
     """Override what you need; every method does nothing by itself."""
 
     def on_phase(self, phase: str, epochs: int) -> None:
-        """A phase of at most so many epochs begins.
+        """A phase begins.
 
-        "start", the search for the initial clusters, has none.
+        Parameters
+        ----------
+        phase : {"pretrain", "start", "warm-up", "alternate"}
+        epochs : int
+            The most epochs it may have; 0 for "start", the search for the initial clusters.
         """
+
+    def on_resume(self, phase: str, done: int) -> None:
+        """A phase that has just begun goes on after so many epochs from before an interruption."""
 
     def on_epoch(self, record: Record) -> bool | None:
         """An epoch is over; a return value of True ends its phase."""
@@ -48,6 +55,11 @@ class ProgressBars(Callback):
         self._close_bar()
         description = f"{self.label} {phase}".strip()
         self._bars.add_task(f"{description:<18}", total=epochs or None, note="")
+
+    def on_resume(self, phase: str, done: int) -> None:
+        """Show what was done before."""
+        if self._bars is not None:
+            self._bars.update(self._bars.tasks[-1].id, completed=done)
 
     def on_epoch(self, record: Record) -> None:
         """Move the bar on."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from torch import Tensor
 
 from infomeans import functional as IF
-from infomeans.methods.base import Embedded, Method
+from infomeans.methods.base import Method
+from infomeans.methods.state import SampleState
 
 
 @dataclass
@@ -21,8 +22,10 @@ class Record:
     phase : {"pretrain", "warm-up", "alternate"}
     epoch : int
         From 0 in each phase.
-    loss, reconstruction, clustering : float
-        Means over the epoch's batches: of the whole loss, and of its terms.
+    loss : float
+        Mean over the epoch's batches.
+    terms : dict of str to float
+        The same of every term that the loss names, such as clustering and reconstruction.
     mi, h_k, h_k_x : float
         I(X;K), H(K) and H(K|X) of the clean posteriors after the epoch, in nats.
     delta_q : float
@@ -40,8 +43,7 @@ class Record:
     phase: str
     epoch: int
     loss: float = 0.0
-    reconstruction: float | None = None
-    clustering: float | None = None
+    terms: dict[str, float] = field(default_factory=dict)
     mi: float | None = None
     h_k: float | None = None
     h_k_x: float | None = None
@@ -51,9 +53,18 @@ class Record:
     back_to: int | None = None
     seconds: float = 0.0
 
-    def as_dict(self) -> dict[str, str | int | float | None]:
-        """The record as a plain dictionary."""
-        return asdict(self)
+    def as_dict(self) -> dict[str, Any]:
+        """The record as a plain dictionary, in which the terms stand by their names."""
+        plain = asdict(self)
+        first = {name: plain.pop(name) for name in ("phase", "epoch", "loss")}
+        return {**first, **plain.pop("terms"), **plain}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Record:
+        """The record that `as_dict` wrote."""
+        known = {one.name for one in fields(cls)}
+        terms = {name: value for name, value in plain.items() if name not in known}
+        return cls(**{name: plain[name] for name in plain if name in known}, terms=terms)
 
 
 def kept(history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -71,7 +82,7 @@ def kept(history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     return last if back_to is None else history[back_to - last["epoch"] - 1]
 
 
-def measure(method: Method, data: Embedded) -> dict[str, float | int]:
+def measure(method: Method, state: SampleState) -> dict[str, float | int]:
     """Entropies and empty clusters of the clean posteriors, from sums over the samples."""
 
     def sums(z: Tensor, q: Tensor) -> dict[str, Tensor]:
@@ -83,8 +94,8 @@ def measure(method: Method, data: Embedded) -> dict[str, float | int]:
             "sizes": log_p.argmax(dim=1).bincount(minlength=method.n_clusters),
         }
 
-    total = data.total(sums)
-    n = len(data.z)
+    total = state.total(sums)
+    n = len(state)
     h_k, h_k_x = IF.entropy(total["p"] / n).item(), total["h"].item() / n
     empty = int((total["sizes"] == 0).sum())
     return {"mi": h_k - h_k_x, "h_k": h_k, "h_k_x": h_k_x, "empty": empty}

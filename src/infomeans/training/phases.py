@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch.optim import Adam
@@ -17,11 +17,13 @@ from infomeans.training.checkpoint import restore_optimizer
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
-    from torch import Tensor
+    from torch import Tensor, nn
     from torch.optim import Optimizer
     from torch.optim.lr_scheduler import LRScheduler
 
-    from infomeans.methods.base import Embedded, Method
+    from infomeans.data.rows import Feed
+    from infomeans.methods.base import Method
+    from infomeans.methods.state import SampleState
     from infomeans.training.history import Record
     from infomeans.training.settings import Settings
     from infomeans.training.step import TrainingStep
@@ -40,47 +42,87 @@ class Loop:
     fabric : Fabric
     settings : Settings
     step : TrainingStep
+    rate : float
+        The learning rate, at the peak of the schedule.
     total_steps : int
         Of the schedule; with 0 the learning rate is constant.
     """
 
     def __init__(
-        self, fabric: Fabric, settings: Settings, step: TrainingStep, total_steps: int = 0
+        self,
+        fabric: Fabric,
+        settings: Settings,
+        step: TrainingStep,
+        rate: float,
+        total_steps: int = 0,
     ) -> None:
         self.fabric = fabric
         self.settings = settings
         self.method = step.method
         self.total_steps = total_steps
-        rate = settings.learning_rate if step.method else settings.pretrain_learning_rate
-        parameters = [p for p in step.parameters() if p.requires_grad]
+        groups = _parameter_groups(step)
         self.optimizer: Optimizer | None = None
         self.schedule: LRScheduler | None = None
-        if parameters:
+        if any(group["params"] for group in groups):
             fused = fabric.device.type in ("cpu", "cuda")
-            optimizer = Adam(parameters, rate, fused=fused)
+            optimizer = Adam(groups, rate, fused=fused)
             if settings.schedule == "one-cycle" and total_steps > 1:
-                self.schedule = OneCycleLR(optimizer, rate, total_steps=total_steps, pct_start=RISE)
+                rates = [group["lr"] for group in optimizer.param_groups]
+                self.schedule = OneCycleLR(
+                    optimizer, rates, total_steps=total_steps, pct_start=RISE
+                )
             self.step, self.optimizer = fabric.setup(step, optimizer)
         else:
             self.step = fabric.setup(step)
 
-    def epoch(self, record: Record, x: Tensor, q: Tensor | None = None) -> None:
-        """Train on every sample once, and write the mean terms of the loss into the record."""
+    def epoch(
+        self,
+        record: Record,
+        x: Feed,
+        state: SampleState | None = None,
+        *,
+        targets: bool = True,
+        samples: Tensor | None = None,
+    ) -> None:
+        """Train on every sample once, and write the mean terms of the loss into the record.
+
+        Parameters
+        ----------
+        record : Record
+        x : Feed
+        state : SampleState, optional
+            What the method knows of the samples; none in pretraining.
+        targets : bool
+            Whether the loss follows the targets of the state.
+        samples : (m,) integer tensor, optional
+            Numbers of those to train on; by default all.
+        """
         self.step.train()
         sums: dict[str, Tensor] = {}
-        order = torch.randperm(len(x)).to(x.device)
-        for index in order.tensor_split(self.settings.batches(len(x))):
-            terms, statistics = self.step(x[index], None if q is None else q[index])
+        order = torch.randperm(len(x) if samples is None else len(samples))
+        order = order.to(self.fabric.device)
+        order = order if samples is None else samples.to(order)[order]
+        for index in order.tensor_split(self.settings.batches(len(order))):
+            known = () if state is None else self._known(x, state, index, targets)
+            terms, statistics = self.step(x.batch(index), *known)
             self._descend(sum(terms.values()))
             if self.method is not None:
                 self.method.after_step(statistics)
             for name, term in terms.items():
                 sums[name] = sums.get(name, 0) + term.detach() * len(index)
-        means = {name: value.item() / len(x) for name, value in sums.items()}
-        record.loss = sum(means.values())
-        record.reconstruction = means.get("reconstruction")
-        record.clustering = means.get("clustering")
+        record.terms = {name: value.item() / len(order) for name, value in sums.items()}
+        record.loss = sum(record.terms.values())
         check_finite(record.loss, "loss", record, self.settings)
+
+    def _known(self, x: Feed, state: SampleState, index: Tensor, targets: bool) -> tuple[Any, ...]:
+        """What the state has for a batch: targets, numbers, columns, and a neighbour of each."""
+        neighbors = None
+        if self.method is not None and self.method.wants_neighbors and state.neighbors is not None:
+            ids, weights = (part[index] for part in state.neighbors)
+            chosen = ids.gather(1, torch.multinomial(weights, 1)).squeeze(1)
+            neighbors = x.batch(chosen.long())
+        q = state.targets[index] if targets else None
+        return q, index, state.column_rows(index), neighbors
 
     @property
     def rises(self) -> bool:
@@ -123,8 +165,7 @@ class Phase:
     loop: Loop
     best: Best | None = None
     method: Method | None = None
-    data: Embedded | None = None
-    initial: Tensor | None = None
+    samples: SampleState | None = None
 
     def state_dict(self) -> dict[str, Any]:
         """What it takes to go on."""
@@ -132,9 +173,7 @@ class Phase:
             "loop": self.loop.state_dict(),
             "best": vars(self.best) if self.best else None,
             "method": self.method.state_dict() if self.method else None,
-            "q": self.data.q if self.data else None,
-            "initial": self.initial,
-            "neighbors": self.data.neighbors if self.data else None,
+            "samples": self.samples.state_dict() if self.samples else None,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -142,9 +181,9 @@ class Phase:
         self.loop.load_state_dict(state["loop"])
         if self.best:
             vars(self.best).update(state["best"])
-        if self.method and self.data:
+        if self.method and self.samples:
             self.method.load_state_dict(state["method"])
-            self.data.q = state["q"].to(self.data.q)
+            self.samples.load_state_dict(state["samples"])
 
 
 class Best:
@@ -177,6 +216,13 @@ class Best:
         self.score, self.epoch, self.waited = score, epoch, 0
         if state is not None:
             self.state = copy.deepcopy(state())
+
+
+def _parameter_groups(step: TrainingStep) -> list[dict[str, Any]]:
+    """What the optimiser trains; a method may ask for groups of its own."""
+    if step.method is not None:
+        return step.method.parameter_groups(cast("nn.Module", step.network))
+    return [{"params": [p for p in step.parameters() if p.requires_grad]}]
 
 
 def check_finite(value: float | None, name: str, record: Record, settings: Settings) -> None:

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from infomeans import functional as IF
+from infomeans.data.rows import Feed
 from infomeans.errors import InputError
-from infomeans.methods.base import Embedded, Method, Neighbors, Network
-from infomeans.training.augmentation import VOTES
+from infomeans.methods.base import Method
+from infomeans.methods.state import Neighbors, SampleState
+from infomeans.model import Model
+from infomeans.model.model import evaluating
+from infomeans.start import Start
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
+from infomeans.training.fitted import Fitted
 from infomeans.training.history import Record, measure
 from infomeans.training.phases import PHASES, Best, Loop, Phase, check_finite
-from infomeans.training.reproducible import isolated, seed_for
+from infomeans.training.reproducible import seed_for
 from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
-
-FindStart = Callable[[Tensor], tuple[Tensor, Neighbors | None]]
+from infomeans.training.votes import take_votes
 
 EMBED_BATCH = 1024
 LOST = 0.01
@@ -39,7 +41,7 @@ SETTLED, UNSETTLED = 200, 0.002
 
 
 class Trainer:
-    """Trains a network, and then a network and a method together.
+    """Trains the network of a model, and then network and method together.
 
     It knows what methods and networks have in common, and none of them by name.
 
@@ -47,12 +49,12 @@ class Trainer:
     ----------
     fabric : Fabric
         Brings device and precision.
-    network : Network
-        Trained in place.
+    model : Model
+        Trained in place. Without a method only its network can be pretrained.
     settings : Settings
     seed : int
     augment : callable, optional
-        Changes the samples that the noisy pass sees, which beside a method drops nothing then.
+        Changes the samples that the noisy pass sees.
     callbacks : sequence of Callback
     checkpoint : Checkpoint, optional
         Where the state is kept after every epoch. If it holds one already, training goes on from
@@ -66,7 +68,7 @@ class Trainer:
     def __init__(
         self,
         fabric: Fabric,
-        network: Network,
+        model: Model,
         settings: Settings,
         *,
         seed: int,
@@ -75,145 +77,180 @@ class Trainer:
         checkpoint: Checkpoint | None = None,
     ) -> None:
         self.fabric = fabric
-        self.network = network
+        self.model = model
         self.settings = settings
         self.seed = seed
         self.augment = augment
         self.callbacks = callbacks
         self.checkpoint = checkpoint
         self.history: list[Record] = []
-        module = cast(nn.Module, network).to(fabric.device)
+        model.to(fabric.device)
         # Convolutions on a CPU are faster with the channels last; to others it means nothing.
-        module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._saved = checkpoint.load() if checkpoint else None
         if self._saved is not None:
             self.seed = self._saved["seed"]
-            module.load_state_dict(self._saved["network"])
-            self.history = [Record(**record) for record in self._saved["history"]]
+            self.network.load_state_dict(self._saved["network"])
+            self.history = [Record.from_dict(record) for record in self._saved["history"]]
 
-    def pretrain(self, x: Tensor) -> None:
-        """Train the reconstruction alone, on samples (n, ...) that lie on the device."""
-        epochs = self.settings.pretrain_epochs
-        if not self.network.reconstructs or epochs == 0:
+    @property
+    def network(self) -> nn.Module:
+        """The network in training."""
+        return self.model.network
+
+    @property
+    def method(self) -> Method:
+        """The method in training."""
+        return cast(Method, self.model.method)
+
+    def pretrain(self, x: Feed) -> None:
+        """Train the network alone: its reconstruction, or what the method asks for instead."""
+        epochs, kind = self.settings.pretrain_epochs, self._pretraining()
+        if kind == "none" or epochs == 0:
             return
-        x, held_out = self._hold_out(x)
-        loop = self._loop(self._step(), epochs * self.settings.batches(len(x)))
-        best, module = Best(), cast(nn.Module, self.network)
+        trained, held_out = self._hold_out(len(x))
+        step = TrainingStep(
+            self.model.network, self.method if kind == "own" else None, self.augment,
+            pretraining=True,
+        )  # fmt: skip
+        rate, steps = self.settings.pretrain_learning_rate, self.settings.batches(len(trained))
+        loop = Loop(self.fabric, self.settings, step, rate, epochs * steps)
+        best = Best()
         phase = Phase("pretrain", epochs, loop, best)
 
         def train(record: Record) -> bool:
-            loop.epoch(record, x)
+            loop.epoch(record, x, samples=trained if len(held_out) else None)
             if len(held_out) == 0:
                 return False
-            best.offer(-self._held_out_loss(held_out), record.epoch, module.state_dict)
+            loss = self._held_out_loss(x, held_out)
+            best.offer(-loss, record.epoch, self.network.state_dict)
             return best.waited >= self.settings.pretrain_patience
 
         self._run(phase, train)
         if best.state is not None:
-            module.load_state_dict(best.state)
+            self.network.load_state_dict(best.state)
 
-    def embed(self, x: Tensor) -> Tensor:
+    def embed(self, x: Feed) -> Tensor:
         """The clean embedding of all samples."""
-        z = embed(self.network, x, self.fabric)
+        with self.fabric.autocast():
+            z = self.model.embed(x.blocks(EMBED_BATCH))
         if not z.isfinite().all():
             raise InputError(
-                "The training diverged: the network gives embeddings that are no numbers. A lower "
-                "learning_rate may help."
+                "The training diverged: embeddings contain NaN or infinity. A lower learning_rate "
+                "may help."
                 if self.history
-                else "The network gives embeddings that are no numbers, before any training."
+                else "Embeddings contain NaN or infinity before any training: look at the network."
             )
         return z
 
-    def cluster(self, x: Tensor, method: Method, start: FindStart) -> Tensor:
-        """Train network and method together, from hard initial clusters.
+    def saved_start(self) -> Start | None:
+        """The start of an interrupted training; None if it was not found before the stop."""
+        samples = self._saved["samples"] if self._saved else None
+        if samples is None:
+            return None
+        neighbors = samples["neighbors"]
+        return Start(samples["initial"], neighbors=neighbors and Neighbors(*neighbors))
+
+    def announce(self, phase: str, epochs: int = 0, done: int = 0) -> None:
+        """Tell the callbacks that a phase begins, or goes on."""
+        for callback in self.callbacks:
+            callback.on_phase(phase, epochs)
+            if done:
+                callback.on_resume(phase, done)
+
+    def cluster(self, x: Feed, start: Start | None) -> SampleState:
+        """Train network and method together.
 
         Parameters
         ----------
-        x : (n, ...) tensor
-            On the device.
-        method : Method
-        start : callable
-            Gives the initial clusters (n,) for the embedding (n, d) of the pretrained network,
-            and the neighbours whose votes count in the targets where samples are augmented, if
-            there are any.
+        x : Feed
+        start : Start or None
+            The initial clusters; None for a method that wants none.
 
         Returns
         -------
-        (n,) tensor
-            The initial clusters.
+        SampleState
+            What is known of the samples in the end.
         """
-        method.to(self.fabric.device)
-        z = self.embed(x)
-        initial, neighbors = self._initial(z, start)
-        targets = F.one_hot(initial.to(z.device), method.n_clusters).to(x)
-        data = Embedded(z, targets, neighbors)
-        method.start(data)
-        self._warm_up(x, method, data, initial)
-        self._alternate(x, method, data, initial)
-        method.finish(data)
-        return initial
+        method = self.method.to(self.fabric.device)
+        state = self._first_state(self.embed(x), start)
+        method.start(state)
+        if start is not None:
+            self._warm_up(x, state)
+        self._alternate(x, state)
+        method.finish(state)
+        return state
 
-    def _initial(self, z: Tensor, start: FindStart) -> tuple[Tensor, Neighbors | None]:
-        """The start, unless it was found before the training was broken off."""
-        if self._saved is None or self._saved["initial"] is None:
-            for callback in self.callbacks:
-                callback.on_phase("start", 0)
-            initial, neighbors = start(z)
-        else:
-            initial, neighbors = self._saved["initial"], self._saved.get("neighbors")
-        if neighbors is None:
-            return initial, None
-        return initial, Neighbors(*(part.to(z.device) for part in neighbors))
+    def fitted(self, x: Feed, state: SampleState) -> Fitted:
+        """What the trained model says of its samples, as `predict` would say it."""
+        blocks = self.model.outputs(x.blocks(EMBED_BATCH), self.fabric.device)
+        embedding, posteriors = (torch.cat(part).cpu() for part in zip(*blocks, strict=True))
+        return Fitted(
+            embedding.numpy(),
+            posteriors.numpy(),
+            None if state.initial is None else state.initial.cpu().numpy(),
+            [record.as_dict() for record in self.history],
+        )
 
-    def _warm_up(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
-        """Train against the hard initial clusters until the agreement with them stops rising."""
-        loop = self._loop(self._step(method))
-        if loop.optimizer is None:
+    def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
+        n_clusters, columns = self.method.n_clusters, self.method.columns
+        if start is None:
+            return SampleState(z, z.new_full((len(z), n_clusters), 1 / n_clusters), columns=columns)
+        initial, neighbors = start.labels.to(z.device), start.neighbors
+        targets = F.one_hot(initial, n_clusters) if start.targets is None else start.targets
+        if neighbors is not None:
+            neighbors = Neighbors(*(part.to(z.device) for part in neighbors))
+        return SampleState(z, targets.to(z), initial=initial, neighbors=neighbors, columns=columns)
+
+    def _warm_up(self, x: Feed, state: SampleState) -> None:
+        """Train against the initial clusters until the agreement with them stops rising."""
+        method, initial = self.method, state.initial
+        loop = self._loop()
+        if loop.optimizer is None or initial is None:
             return
         best = Best()
-        phase = Phase("warm-up", self.settings.warmup_epochs, loop, best, method, data, initial)
+        phase = Phase("warm-up", self.settings.warmup_epochs, loop, best, method, state)
         # With many clusters a small share of the samples can be all of one.
         enough = max(self.settings.warmup_agreement, 1 - STRAYED / method.n_clusters)
         # What has not been learned after a few steps may yet be.
         settled = -(-SETTLED // self.settings.batches(len(x)))
 
         def train(record: Record) -> bool:
-            loop.epoch(record, x, data.q)
-            data.z = self.embed(x)
-            method.warm(data)
-            self._observe(record, method, data)
-            labels = data.map(lambda z: method.log_posteriors(z).argmax(dim=1)).cpu()
-            agreement = (labels == initial.cpu()).double().mean().item()
+            loop.epoch(record, x, state)
+            state.embedding = self.embed(x)
+            method.warm(state)
+            self._observe(record, state)
+            labels = state.map(lambda z: method.log_posteriors(z).argmax(dim=1))
+            agreement = labels.eq(initial).double().mean().item()
             best.offer(agreement, record.epoch)
             wanted = enough if record.epoch + 1 >= settled else max(enough, 1 - UNSETTLED)
             return agreement >= wanted or best.waited >= self.settings.warmup_patience
 
         self._run(phase, train)
 
-    def _alternate(self, x: Tensor, method: Method, data: Embedded, initial: Tensor) -> None:
+    def _alternate(self, x: Feed, state: SampleState) -> None:
         """Alternate targets and training until the targets stop changing.
 
         Training can lose a cluster. Where I(X;K) should not fall and has fallen in the end, the
         training goes back to where it was highest.
         """
-        epochs = self.settings.epochs
-        step = self._step(method)
-        loop = self._loop(step, epochs * self.settings.batches(len(x)))
-        best = Best()
-        phase = Phase("alternate", epochs, loop, best, method, data, initial)
-        self._set_targets(x, method, data)
+        epochs, method = self.settings.epochs, self.method
+        loop = self._loop(epochs * self.settings.batches(len(x)))
+        best, step = Best(), self._step()
+        phase = Phase("alternate", epochs, loop, best, method, state)
+        self._set_targets(x, state)
 
         def train(record: Record) -> bool:
-            loop.epoch(record, x, data.q if method.has_targets else None)
-            data.z, before = self.embed(x), data.q
-            method.follow(data)
-            self._observe(record, method, data)
+            loop.epoch(record, x, state, targets=method.has_targets)
+            state.embedding, before = self.embed(x), state.targets
+            method.follow(state)
+            self._observe(record, state)
             if method.gains_information and record.mi is not None:
                 best.offer(record.mi, record.epoch, step.state_dict)
             trains_on = record.epoch + 1 < epochs
-            refilled = method.refill(data) if record.empty and trains_on else 0
-            record.vote_weight = self._set_targets(x, method, data)
-            record.delta_q = F.mse_loss(data.q, before).item()
+            refilled = method.refill(state) if record.empty and trains_on else 0
+            record.vote_weight = self._set_targets(x, state)
+            record.delta_q = F.mse_loss(state.targets, before).item()
             unsettled = refilled or (method.soft and loop.rises)
             return record.delta_q < method.tolerance and not unsettled
 
@@ -224,29 +261,26 @@ class Trainer:
             if best.score - mi > LOST * math.log(method.n_clusters):
                 self.history[-1].back_to = best.epoch
                 step.load_state_dict(best.state)
-                data.z = self.embed(x)
-                method.refresh(data)
+                state.embedding = self.embed(x)
+                method.refresh(state)
 
-    @torch.no_grad()
-    def _set_targets(self, x: Tensor, method: Method, data: Embedded) -> float | None:
+    def _set_targets(self, x: Feed, state: SampleState) -> float | None:
         """New targets, by the method and then by the neighbours; returns the weight of these."""
-        method.refresh(data)
-        if self.augment is None or data.neighbors is None or not method.has_targets:
+        method, augment = self.method, self.augment
+        with torch.no_grad():
+            method.refresh(state)
+        if augment is None or state.neighbors is None or not method.has_targets:
             return None
-        with isolated():
-            # The same samples in the same views every time: what changes is the network.
-            torch.manual_seed(seed_for(self.seed, len(PHASES) + 1))
-            polled = torch.randperm(len(x))[: VOTES["polled"]].to(x.device)
-            parts = polled.split(EMBED_BATCH)
-            seen = torch.cat([method(self.embed(self.augment(x[part]))) for part in parts])
-        votes = data.votes(method, doubt=VOTES["doubt"])
-        weight = IF.vote_weight(data.q[polled], votes[polled], seen)
-        data.q = IF.voted_targets(data.q, votes, weight)
-        return weight
 
-    def _observe(self, record: Record, method: Method, data: Embedded) -> None:
+        def look(part: Tensor) -> Tensor:
+            with self.fabric.autocast():
+                return self.model.embed([augment(part)])
+
+        return take_votes(state, method, x, look, seed=seed_for(self.seed, len(PHASES) + 1))
+
+    def _observe(self, record: Record, state: SampleState) -> None:
         """Write down what the clean pass shows."""
-        for name, value in measure(method, data).items():
+        for name, value in measure(self.method, state).items():
             setattr(record, name, value)
         check_finite(record.mi, "mutual information", record, self.settings)
 
@@ -255,8 +289,7 @@ class Trainer:
         first = self._resume(phase)
         if first >= phase.epochs:
             return
-        for callback in self.callbacks:
-            callback.on_phase(phase.name, phase.epochs - first)
+        self.announce(phase.name, phase.epochs, first)
         for epoch in range(first, phase.epochs):
             torch.manual_seed(seed_for(self.seed, PHASES.index(phase.name), epoch))
             record, began = Record(phase.name, epoch), time.perf_counter()
@@ -281,51 +314,41 @@ class Trainer:
 
     def _save(self, phase: Phase, following: int) -> None:
         if self.checkpoint is not None:
-            self.checkpoint.save(
-                {
-                    **phase.state_dict(),
-                    "phase": phase.name,
-                    "next": following,
-                    "seed": self.seed,
-                    "network": cast(nn.Module, self.network).state_dict(),
-                    "history": [record.as_dict() for record in self.history],
-                }
-            )
+            state: dict[str, Any] = {
+                **phase.state_dict(),
+                "phase": phase.name,
+                "next": following,
+                "seed": self.seed,
+                "network": self.network.state_dict(),
+                "history": [record.as_dict() for record in self.history],
+            }
+            self.checkpoint.save(state)
 
-    def _step(self, method: Method | None = None) -> TrainingStep:
-        return TrainingStep(self.network, method, self.augment)
+    def _step(self) -> TrainingStep:
+        return TrainingStep(self.model.network, self.method, self.augment)
 
-    def _loop(self, step: TrainingStep, total_steps: int = 0) -> Loop:
-        return Loop(self.fabric, self.settings, step, total_steps)
+    def _loop(self, total_steps: int = 0) -> Loop:
+        rate = self.settings.learning_rate
+        return Loop(self.fabric, self.settings, self._step(), rate, total_steps)
 
-    def _hold_out(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Samples to train on, and samples to stop by."""
+    def _pretraining(self) -> str:
+        """What pretraining is about: "reconstruction", "own" or "none"."""
+        kind = "reconstruction" if self.model.method is None else self.method.pretraining
+        possible = kind != "reconstruction" or self.model.network.reconstructs
+        return kind if possible else "none"
+
+    def _hold_out(self, n: int) -> tuple[Tensor, Tensor]:
+        """Numbers of the samples to train on, and of those to stop by."""
         generator = torch.Generator().manual_seed(seed_for(self.seed, len(PHASES)))
-        order = torch.randperm(len(x), generator=generator).to(x.device)
-        kept = len(x) - int(self.settings.validation_share * len(x))
-        return (x[order[:kept]], x[order[kept:]]) if kept < len(x) else (x, x[:0])
+        order = torch.randperm(n, generator=generator)
+        kept = n - int(self.settings.validation_share * n)
+        return order[:kept], order[kept:]
 
-    def _held_out_loss(self, x: Tensor) -> float:
-        with _evaluating(self.network), torch.no_grad(), self.fabric.autocast():
+    def _held_out_loss(self, x: Feed, index: Tensor) -> float:
+        network = self.model.network
+        with evaluating(network), torch.no_grad(), self.fabric.autocast():
             parts = [
-                self.network.reconstruction(part, self.network(part)) * len(part)
-                for part in x.split(EMBED_BATCH)
+                network.reconstruction(part, network(part)) * len(part)
+                for part in map(x.batch, index.split(EMBED_BATCH))
             ]
-        return float(sum(parts)) / len(x)
-
-
-def embed(network: Network, x: Tensor, fabric: Fabric) -> Tensor:
-    """The clean embedding of samples that lie on the device."""
-    with _evaluating(network), torch.no_grad(), fabric.autocast():
-        return torch.cat([network(part) for part in x.split(EMBED_BATCH)]).float()
-
-
-@contextmanager
-def _evaluating(network: Network) -> Iterator[None]:
-    module = cast(nn.Module, network)
-    training = module.training
-    module.eval()
-    try:
-        yield
-    finally:
-        module.train(training)
+        return float(sum(parts)) / len(index)

@@ -21,7 +21,7 @@ function epochChart(title, lines, log) {
   return (place) => {
     const traces = lines.map(([field, name, dash], index) => ({
       type: "scatter", mode: "lines+markers", name, x: records.map((_, at) => at + 1),
-      y: records.map((record) => record[field]), line: { color: content.palette[index], width: 2, dash },
+      y: records.map((record) => record[field] ?? null), line: { color: content.palette[index], width: 2, dash },
       marker: { size: 4 }, connectgaps: false, hovertemplate: `${name} %{y:.4g}<extra></extra>`,
     })).filter((trace) => trace.y.some((value) => value !== null));
     const shapes = phases.map(({ from, to }, index) => ({

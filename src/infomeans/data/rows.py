@@ -1,0 +1,212 @@
+"""Where the samples of a data set lie, and how to get at them."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    Index = Sequence[int] | NDArray[Any] | Tensor
+
+BLOCK = 1024
+"""Dataset that are read at once."""
+
+MEMORY_SHARE = 0.5
+"""The share of the free memory that prepared samples may take."""
+
+
+class Rows(ABC):
+    """Dataset of one shape and type, by number.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of all samples, their number first.
+    dtype : numpy dtype
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def batch(self, index: Index) -> NDArray[Any]:
+        """The samples of these numbers, in any order."""
+
+    def blocks(self, size: int = BLOCK) -> Iterator[NDArray[Any]]:
+        """All samples in their order, some at a time."""
+        for first in range(0, len(self), size):
+            yield self.batch(np.arange(first, min(first + size, len(self))))
+
+    def whole(self) -> NDArray[Any]:
+        """All samples as one array in memory."""
+        return np.concatenate([*self.blocks(), np.empty((0, *self.shape[1:]), self.dtype)])
+
+    def feed(self, prepare: Callable[[NDArray[Any]], Tensor]) -> Feed:
+        """The samples as a function prepares them for a network.
+
+        If they fit into memory, they are prepared once. If not, every batch is prepared when it is
+        asked for.
+        """
+        import torch
+
+        if not len(self) or self._prepared_bytes(prepare) <= MEMORY_SHARE * free_memory():
+            return TensorFeed(torch.cat([prepare(block) for block in self._large_blocks()]))
+        return LazyFeed(self, prepare)
+
+    def _large_blocks(self) -> Iterator[NDArray[Any]]:
+        return self.blocks(16 * BLOCK)
+
+    def _prepared_bytes(self, prepare: Callable[[NDArray[Any]], Tensor]) -> float:
+        one = prepare(self.batch([0]))
+        return float(len(self)) * one.numel() * one.element_size()
+
+
+class ArrayRows(Rows):
+    """The rows of an array, in memory or mapped from a file.
+
+    Parameters
+    ----------
+    array : (n, ...) array
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.shape, self.dtype = array.shape, array.dtype
+
+    def batch(self, index: Index) -> NDArray[Any]:
+        """The samples of these numbers."""
+        return self.array[np.asarray(index)]
+
+    def blocks(self, size: int = BLOCK) -> Iterator[NDArray[Any]]:
+        """Slices, which copy nothing."""
+        for first in range(0, len(self), size):
+            yield self.array[first : first + size]
+
+    def whole(self) -> NDArray[Any]:
+        """The array itself."""
+        return self.array
+
+    def _large_blocks(self) -> Iterator[NDArray[Any]]:
+        mapped = isinstance(self.array, np.memmap)
+        return super()._large_blocks() if mapped else iter([self.array])
+
+
+class DecodedRows(Rows):
+    """Dataset that are decoded when they are asked for, such as image files.
+
+    Parameters
+    ----------
+    decode : callable
+        Takes numbers and gives the samples of these.
+    shape : tuple of int
+        Of all samples, their number first.
+    dtype : numpy dtype
+    """
+
+    def __init__(
+        self,
+        decode: Callable[[Sequence[int]], NDArray[Any]],
+        shape: tuple[int, ...],
+        dtype: Any,
+    ) -> None:
+        self.decode = decode
+        self.shape, self.dtype = shape, np.dtype(dtype)
+
+    def batch(self, index: Index) -> NDArray[Any]:
+        """The samples of these numbers."""
+        return self.decode(np.asarray(index).tolist())
+
+
+class Feed(ABC):
+    """Prepared samples, by number: what a network trains on."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def batch(self, index: Tensor) -> Tensor:
+        """The samples of these numbers, in any order."""
+
+    @abstractmethod
+    def blocks(self, size: int = BLOCK) -> Iterator[Tensor]:
+        """All samples in their order, some at a time."""
+
+    def mean(self) -> Tensor:
+        """The mean sample."""
+        sums = [block.sum(dim=0, dtype=block.double().dtype) for block in self.blocks()]
+        return (sum(sums[1:], start=sums[0]) / len(self)).float()
+
+
+class TensorFeed(Feed):
+    """Dataset in one tensor.
+
+    Parameters
+    ----------
+    x : (n, ...) tensor
+    """
+
+    def __init__(self, x: Tensor) -> None:
+        self.x = x
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def batch(self, index: Tensor) -> Tensor:
+        """The samples of these numbers."""
+        return self.x[index.to(self.x.device)]
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Tensor]:
+        """Slices, which copy nothing."""
+        yield from self.x.split(size)
+
+    def mean(self) -> Tensor:
+        """The mean sample."""
+        return self.x.mean(dim=0)
+
+
+class LazyFeed(Feed):
+    """Dataset that are read and prepared whenever they are asked for.
+
+    Parameters
+    ----------
+    rows : Rows
+    prepare : callable
+        From an array of samples to a tensor.
+    """
+
+    def __init__(self, rows: Rows, prepare: Callable[[NDArray[Any]], Tensor]) -> None:
+        self.rows = rows
+        self.prepare = prepare
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def batch(self, index: Tensor) -> Tensor:
+        """The samples of these numbers."""
+        return self.prepare(self.rows.batch(index.cpu().numpy()))
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Tensor]:
+        """All samples in their order."""
+        yield from map(self.prepare, self.rows.blocks(size))
+
+
+def free_memory() -> float:
+    """Bytes that can still be used; without limit where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return 1024.0 * int(line.split()[1])
+        return float(os.sysconf("SC_AVPHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return float("inf")

@@ -1,0 +1,120 @@
+"""How input was read, so that other input can be read the same way."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from infomeans.errors import InputError
+
+FILE, KEY = "model.json", "input"
+"""Where the schema for a model's input is."""
+
+OLD_FILE = "input.json"
+"""Where it was in the first format of models."""
+
+Kind = Literal["images", "table", "array"]
+Depth = Literal["uint8", "uint16", "float32"]
+
+
+@dataclass(frozen=True)
+class Schema(ABC):
+    """What all schemas share; they go to plain JSON and come back from it."""
+
+    kind: ClassVar[Kind]
+
+    @property
+    @abstractmethod
+    def sample_shape(self) -> tuple[int, ...]:
+        """The shape of one sample."""
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain dictionary."""
+        return {"kind": self.kind, **asdict(self)}
+
+    @staticmethod
+    def from_json(plain: Mapping[str, Any]) -> Schema:
+        """The schema that `to_json` wrote."""
+        fields = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in plain.items()
+            if name != "kind"
+        }
+        return _RECIPES[plain["kind"]](**fields)
+
+
+def read_schema(path: Path) -> Schema:
+    """How to read input for a model, from the folder of the model or of its run."""
+    for folder in (path, path / "model"):
+        if (folder / FILE).exists():
+            try:
+                plain = _json(folder / FILE).get(KEY) or _json(folder / OLD_FILE)
+                return Schema.from_json(plain)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise InputError(f"{folder / FILE} is damaged.") from error
+    raise InputError(f"{path} is not a saved model or a run: it holds no {FILE}.")
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class ImageSchema(Schema):
+    """Images of one size, with 1 or 3 channels, all of one depth."""
+
+    kind = "images"
+
+    height: int
+    width: int
+    channels: int
+    depth: Depth
+
+    @property
+    def sample_shape(self) -> tuple[int, ...]:
+        """(h, w) for grey, (h, w, 3) for colour."""
+        grey = (self.height, self.width)
+        return grey if self.channels == 1 else (*grey, self.channels)
+
+
+@dataclass(frozen=True)
+class TableSchema(Schema):
+    """The columns used as features, in order.
+
+    `medians` has one value for each column, or is None if missing values were not accepted.
+    """
+
+    kind = "table"
+
+    columns: tuple[str, ...]
+    medians: tuple[float, ...] | None = None
+    id_column: str | None = None
+
+    @property
+    def sample_shape(self) -> tuple[int, ...]:
+        """(d,)."""
+        return (len(self.columns),)
+
+
+@dataclass(frozen=True)
+class ArraySchema(Schema):
+    """Dataset of one shape, from the array of that name in files that hold several."""
+
+    kind = "array"
+
+    shape: tuple[int, ...]
+    key: str | None = None
+
+    @property
+    def sample_shape(self) -> tuple[int, ...]:
+        """As in the array."""
+        return self.shape
+
+
+_RECIPES: dict[str, type[Schema]] = {
+    cls.kind: cls for cls in (ImageSchema, TableSchema, ArraySchema)
+}

@@ -1,0 +1,131 @@
+"""What a fitted clusterer shows: figures, and cards in a notebook."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from infomeans.data import Dataset
+from infomeans.data.arrays import channels_first
+from infomeans.plots.cards import cards_html
+from infomeans.plots.figures import clusters_figure, history_figure, map_figure
+from infomeans.plots.thumbnails import Tones
+from infomeans.plots.typical import cluster_means, typical_samples
+from infomeans.training import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
+
+    from infomeans._typing import Array, IntArray
+    from infomeans.model import Model
+    from infomeans.plots.projection import Kind
+    from infomeans.training import Fitted
+
+TYPICAL = 8
+"""Samples of each cluster in a figure."""
+
+
+class ClusterDisplay(ABC):
+    """Figures and notebook cards of a clusterer."""
+
+    model_: Model
+    fitted_: Fitted
+    labels_: IntArray
+    cluster_centers_: Array
+    history_: list[dict[str, Any]]
+
+    def plot_history(self) -> Figure:
+        """The losses, the entropies and the change of the targets over all epochs."""
+        check_is_fitted(self, "model_")
+        return history_figure(self.history_)
+
+    def plot_map(self, X: ArrayLike | Dataset | None = None, projection: Kind = "auto") -> Figure:
+        """The embedding as a map, a point for each sample.
+
+        Parameters
+        ----------
+        X : array or Dataset, optional
+            By default the samples seen in fit.
+        projection : {"auto", "lda", "pca", "umap"}
+            "auto" is UMAP where it is installed, otherwise linear discriminants.
+        """
+        embedding, clusters, _ = self._seen(X)
+        return map_figure(embedding, clusters, projection)
+
+    def plot_clusters(self, X: ArrayLike | Dataset | None = None) -> Figure:
+        """The clusters: how large, how sure and, for images, what they look like.
+
+        Parameters
+        ----------
+        X : array or Dataset, optional
+            By default the samples seen in fit. The typical images of each cluster are shown only
+            if they are given, for a model does not keep them.
+        """
+        embedding, clusters, confidences = self._seen(X)
+        k = len(self.cluster_centers_)
+        sizes, means = np.bincount(clusters, minlength=k), cluster_means(clusters, confidences, k)
+        if not self.model_.images:
+            return clusters_figure(sizes, means)
+        samples = None
+        if X is not None:
+            images = channels_first(X.X if isinstance(X, Dataset) else np.asarray(X))
+            chosen = typical_samples(embedding, clusters, confidences, k, TYPICAL)
+            samples = [images[members] for members in chosen]
+        prototypes = self.model_.decoded_centres(self.cluster_centers_)
+        return clusters_figure(sizes, means, prototypes, samples, tones=tones(self.model_))
+
+    # scikit-learn draws a diagram in notebooks, unless set_config(display="text") forbids it.
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        diagram = super()._repr_html_  # type: ignore[misc]
+        return lambda: self._cards() + diagram()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._cards() + bundle["text/html"]
+        return bundle
+
+    def _cards(self) -> str:
+        """The clusters of the samples seen in fit, as HTML; nothing before a fit."""
+        if not hasattr(self, "labels_"):
+            return ""
+        k = len(self.cluster_centers_)
+        fitted = getattr(self, "fitted_", None)
+        images = self.model_.decoded_centres(self.cluster_centers_)
+        return cards_html(
+            type(self).__name__,
+            np.bincount(self.labels_, minlength=k),
+            None if fitted is None else cluster_means(self.labels_, fitted.confidences, k),
+            images,
+            mi=kept(self.history_).get("mi"),
+            tones=None if images is None else tones(self.model_),
+        )
+
+    def _seen(self, X: ArrayLike | Dataset | None) -> tuple[Array, IntArray, Array]:
+        """Embedding, clusters and confidences, by default of the samples seen in fit."""
+        check_is_fitted(self, "model_")
+        if X is not None:
+            embedding, posteriors = self._outcome(X)
+            return embedding, posteriors.argmax(axis=1), posteriors.max(axis=1)
+        if not hasattr(self, "fitted_"):
+            raise ValueError(
+                "X=None stands for the samples seen in fit, but a model that was loaded does not "
+                "have them; pass samples as X."
+            )
+        return self.fitted_.embedding, self.labels_, self.fitted_.confidences
+
+    @abstractmethod
+    def _outcome(self, X: ArrayLike | Dataset) -> tuple[Array, Array]:
+        """The embedding (n, d) and the posteriors (n, n_clusters)."""
+
+
+def tones(model: Model) -> Tones:
+    """What numbers to paint black and white: those that the model scales to -1 and 1."""
+    return Tones(model.scaling.limits().numpy())

@@ -1,0 +1,66 @@
+"""Models for programs that have no torch."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from infomeans.errors import InputError
+from infomeans.files import write_atomic
+from infomeans.model.model import Model
+
+
+def to_onnx(model: Any, path: str | Path) -> None:
+    """Write a fitted model as an ONNX graph.
+
+    Its input `samples` is an array of float32 in the layout given to fit, of any number of
+    samples; its outputs are `embedding` and `posteriors`.
+
+    Parameters
+    ----------
+    model : fitted clusterer, or Model
+    path : path
+    """
+    if importlib.util.find_spec("onnxscript") is None:
+        raise InputError("Exporting needs onnx and onnxscript: pip install 'infomeans[onnx]'.")
+    pipeline: Model = copy.deepcopy(getattr(model, "model_", model)).eval()
+    if pipeline.images:
+        pipeline.scaling.float()
+    example = torch.zeros(2, *pipeline.shape)
+    with TemporaryDirectory() as folder, _quiet():
+        written = Path(folder) / "model.onnx"
+        torch.onnx.export(
+            pipeline,
+            (example,),
+            written,
+            input_names=["samples"],
+            output_names=["embedding", "posteriors"],
+            dynamic_shapes=({0: torch.export.Dim("n")},),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+        write_atomic(Path(path), written.read_bytes())
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The exporter speaks of packages that are not needed."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,120 @@
+"""Models on disk: JSON says what a model is, safetensors hold its numbers.
+
+A folder holds `model.json` and the file of tensors that it names. `model.json` is written last, so
+that a crash leaves the old model or the new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from infomeans.data.schema import FILE, KEY, OLD_FILE, Schema
+from infomeans.errors import InputError
+from infomeans.files import write_atomic
+
+FORMAT = 2
+"""What this version writes; it reads this and all before."""
+
+_TENSORS = re.compile(r"[0-9a-f]{16}\.safetensors")
+
+
+class ModelFolder:
+    """The folder of a model, which may not exist yet.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+
+    @classmethod
+    def find(cls, path: Path) -> ModelFolder:
+        """The folder of a model, or that in the folder of a run."""
+        for folder in (path, path / "model"):
+            if (folder / FILE).exists():
+                return cls(folder)
+        why = f"holds no {FILE}" if path.exists() else "does not exist"
+        raise InputError(f"{path} is not a saved model or a run: it {why}.")
+
+    def write(
+        self,
+        description: Mapping[str, Any],
+        tensors: Mapping[str, Tensor],
+        schema: Schema,
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        """Write a model: what it is, its numbers, and how its input was read."""
+        before = self._files()
+        self._check_free(before, overwrite)
+        packed = save(dict(tensors))
+        weights = hashlib.sha256(packed).hexdigest()[:16] + ".safetensors"
+        content = {"format": FORMAT, **description, "weights": weights, KEY: schema.to_json()}
+        self.path.mkdir(parents=True, exist_ok=True)
+        write_atomic(self.path / weights, packed)
+        write_atomic(self.path / FILE, json.dumps(content, indent=2) + "\n")
+        for name in before - {FILE, weights}:
+            (self.path / name).unlink(missing_ok=True)
+
+    def read(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """What a model is, and its numbers."""
+        description = self._description()
+        path = self.path / description["weights"]
+        try:
+            return description, load(path.read_bytes())
+        except (FileNotFoundError, SafetensorError) as error:
+            raise InputError(
+                f"{path}, with the model's weights, cannot be read: {error}"
+            ) from error
+
+    def _description(self) -> dict[str, Any]:
+        file = self.path / FILE
+        try:
+            description = json.loads(file.read_text(encoding="utf-8"))
+            found, weights = int(description["format"]), Path(description["weights"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{file} is not the description of a model.") from error
+        if found > FORMAT:
+            raise InputError(
+                f"{self.path} was saved in format {found} by infomeans "
+                f"{description.get('infomeans')}; this version reads formats up to {FORMAT}. "
+                f"Install a newer one."
+            )
+        if weights.name != str(weights):
+            raise InputError(f"{file} names weights outside its folder: {weights}.")
+        return dict(description)
+
+    def _files(self) -> set[str]:
+        """The names of the files that make up the model in the folder, if there is one."""
+        try:
+            description = self._description()
+        except FileNotFoundError:
+            return set()
+        except InputError:
+            return {FILE}
+        schema = () if KEY in description else (OLD_FILE,)
+        return {FILE, description["weights"], *schema}
+
+    def _check_free(self, model: set[str], overwrite: bool) -> None:
+        """Refuse a folder that holds a model, or anything else.
+
+        What an interrupted write left behind is no reason.
+        """
+        names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
+        if any(not (_TENSORS.fullmatch(name) or name.startswith(".")) for name in names - model):
+            raise FileExistsError(f"{self.path} exists and is not a model's; name a new folder.")
+        if model and not overwrite:
+            raise FileExistsError(
+                f"{self.path} holds a model already; pass overwrite=True to replace it."
+            )

@@ -1,0 +1,166 @@
+"""From samples as they are given to their embedding and their posteriors."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
+
+from infomeans import functional as IF
+from infomeans._typing import Array
+from infomeans.data.arrays import channel_axis, network_shape
+from infomeans.model.scaling import Scaling
+from infomeans.networks import AnyNetwork, Identity
+
+EXACT = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.uint16, torch.float16)
+"""Types whose values single precision holds exactly, beside its own."""
+
+NO_VIEWS = np.empty((0, 2, 3), np.float32)
+
+
+class Model(nn.Module):
+    """The only place that applies a trained network.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of one sample, as it is given.
+    scaling : Scaling
+    network : nn.Module
+    method : nn.Module, optional
+        Gives posteriors for an embedding; an auto-encoder alone has none.
+    views : (v, 2, 3) array
+        Affine maps. Posteriors are means over an image and what these make of it. All images are
+        changed alike, so no sample depends on another.
+    """
+
+    views: Tensor
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        scaling: Scaling,
+        network: AnyNetwork,
+        method: nn.Module | None = None,
+        views: ArrayLike = NO_VIEWS,
+    ) -> None:
+        super().__init__()
+        self.shape = shape
+        self.scaling = scaling
+        self.network = network
+        self.method = method
+        self.register_buffer("views", torch.as_tensor(views))
+
+    @property
+    def images(self) -> bool:
+        """Whether samples are images, not vectors."""
+        return len(self.shape) > 1
+
+    @property
+    def n_features(self) -> int:
+        """Length of the embedding."""
+        device = next(iter(self.parameters()), self.views).device
+        one = torch.zeros(1, *network_shape(self.shape), device=device)
+        return self.embed([one]).flatten(1).shape[1]
+
+    def forward(self, samples: Tensor) -> tuple[Tensor, Tensor]:
+        """Embedding (n, d) and posteriors (n, K) of samples as they are given."""
+        return self.assign(self.scaled(samples))
+
+    def scaled(self, samples: Tensor) -> Tensor:
+        """Samples in single precision, images with their channels first, as the network wants."""
+        axis = channel_axis(samples.shape)
+        x = samples if axis is None else samples.movedim(axis, 1)
+        x = x[:, None] if x.ndim == 3 else x
+        exact = self.images and (x.dtype in EXACT or x.dtype == torch.float32)
+        scaled: Tensor = self.scaling(x.to(torch.float32 if exact else torch.float64))
+        return scaled.float()
+
+    def prepare(self, samples: NDArray[Any], device: torch.device) -> Tensor:
+        """An array of samples, scaled and on a device."""
+        x = self.scaled(as_tensor(samples)).to(device)
+        return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
+
+    def assign(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Embedding (n, d) and posteriors (n, K) of scaled samples."""
+        assert self.method is not None
+        z = self.network(x)
+        seen = [self.method(z)]
+        seen += [self.method(self.network(IF.warp(x, view[None]))) for view in self.views]
+        return z.flatten(1), sum(seen) / len(seen)
+
+    def embed(self, x: Iterable[Tensor]) -> Tensor:
+        """The clean embedding (n, d) of scaled samples, block by block."""
+        with evaluating(self.network), torch.no_grad():
+            return torch.cat([self.network(block) for block in x]).float()
+
+    def outputs(
+        self, x: Iterable[Tensor], device: torch.device, *, posteriors: bool = True
+    ) -> Iterator[tuple[Tensor, ...]]:
+        """Embedding and posteriors of scaled samples, block by block.
+
+        Vectors go through our own networks in double precision on the CPU, so that the result of a
+        sample does not depend on which others share its block. Everything else runs in single
+        precision on the device.
+
+        Parameters
+        ----------
+        x : iterable of tensors
+        device : torch.device
+        posteriors : bool
+            Whether to give these, too.
+        """
+        double = not self.images and self.network.double_precision
+        if double or isinstance(self.network, Identity):
+            device = torch.device("cpu")
+        module = self.eval()
+        if double or device.type != "cpu":
+            module = copy.deepcopy(module).to(device, torch.float64 if double else torch.float32)
+        for block in x:
+            block = block.to(device, torch.float64 if double else torch.float32)
+            with torch.inference_mode():
+                yield (module.assign(block) if posteriors else (module.network(block).flatten(1),))
+
+    def decoded_centres(self, centres: Array) -> Array | None:
+        """What the decoder makes of points of the embedding: images in the data's own units.
+
+        None for vectors, and for a network that cannot decode.
+        """
+        if not self.images:
+            return None
+        z = torch.as_tensor(centres, dtype=torch.float32)
+        if isinstance(self.network, Identity):
+            return self.scaling.inverse(z.reshape(-1, *network_shape(self.shape))).numpy()
+        if not self.network.reconstructs:
+            return None
+        with evaluating(self.network), torch.inference_mode():
+            decoded: Tensor = self.network.decode(z)  # type: ignore[operator]
+            return self.scaling.inverse(decoded).numpy()
+
+
+@contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """A module as it is when it does not train; every part of it is put back as it was."""
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, training in modes:
+            part.training = training
+
+
+def as_tensor(samples: NDArray[Any]) -> Tensor:
+    """A tensor of its own with the values of an array.
+
+    A copy: torch takes neither negative strides nor arrays that must not be written to, and no
+    other numbers than these.
+    """
+    dtype = np.dtype(np.float64) if samples.dtype == np.longdouble else samples.dtype
+    return torch.tensor(np.ascontiguousarray(samples, dtype.newbyteorder("=")))

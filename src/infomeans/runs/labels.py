@@ -1,0 +1,110 @@
+"""The table of labels: what came out for every sample."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from infomeans._typing import Array, IntArray
+from infomeans.files import write_atomic
+from infomeans.naming import Names
+
+COLUMNS = ("id", "cluster", "confidence", "entropy")
+NAME = "name"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What came out for every sample.
+
+    Attributes
+    ----------
+    ids : list of str
+    clusters : (n,) integer array
+    confidences : (n,) array
+        Probability of the cluster.
+    entropies : (n,) array
+        Of the posteriors, in nats.
+    names : list of str, optional
+        What people call the clusters of the samples, once they have named any.
+    """
+
+    ids: list[str]
+    clusters: IntArray
+    confidences: Array
+    entropies: Array
+    names: list[str] | None = None
+
+    @classmethod
+    def of(cls, ids: list[str], posteriors: Array, names: Names | None = None) -> Labels:
+        """From the posteriors (n, K).
+
+        Where clusters are merged, every sample goes where its cluster goes, with what is probable
+        of all that go there.
+        """
+        clusters = posteriors.argmax(axis=1)
+        if names:
+            into = names.merged(posteriors.shape[1])
+            clusters = into[clusters]
+            posteriors = posteriors @ np.eye(len(into))[into]
+        return cls(
+            ids,
+            clusters,
+            np.take_along_axis(posteriors, clusters[:, None], axis=1)[:, 0],
+            entropies(posteriors),
+            [names.of(cluster) for cluster in clusters.tolist()] if names else None,
+        )
+
+    @classmethod
+    def read(cls, path: Path) -> Labels:
+        """The table in a CSV file."""
+        with path.open(encoding="utf-8", newline="") as file:
+            header, *rows = csv.reader(file)
+        columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+        return cls(
+            list(columns["id"]),
+            np.array(columns["cluster"], dtype=np.int64),
+            np.array(columns["confidence"], dtype=float),
+            np.array(columns["entropy"], dtype=float),
+            list(columns[NAME]) if NAME in columns else None,
+        )
+
+    def write(self, path: Path) -> None:
+        """Write a table, as CSV or Parquet by the suffix."""
+        parquet = path.suffix.lower() == ".parquet"
+        write_atomic(path, self._parquet() if parquet else self.csv())
+
+    def csv(self) -> str:
+        """The table as CSV."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        columns = self._columns()
+        for column in ("confidence", "entropy"):
+            columns[column] = [f"{value:.6f}" for value in columns[column].tolist()]
+        rows.writerow(columns)
+        rows.writerows(zip(*columns.values(), strict=True))
+        return text.getvalue()
+
+    def _columns(self) -> dict[str, Any]:
+        values = (self.ids, self.clusters, self.confidences, self.entropies)
+        columns: dict[str, Any] = dict(zip(COLUMNS, values, strict=True))
+        return columns if self.names is None else {**columns, NAME: self.names}
+
+    def _parquet(self) -> bytes:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        content = io.BytesIO()
+        pq.write_table(pa.table(self._columns()), content)
+        return content.getvalue()
+
+
+def entropies(posteriors: Array) -> Array:
+    """The entropy of every row (n,), in nats."""
+    logs = np.log(np.where(posteriors > 0, posteriors, 1))
+    return np.maximum(-(posteriors * logs).sum(axis=1), 0)

@@ -1,0 +1,231 @@
+"""The run folder: what is written, in what format, how it is read back.
+
+config.json             what was asked for, of which data, with which versions
+history.jsonl           one line an epoch, written as training goes
+checkpoint.safetensors  the state after the last epoch
+model/                  all that predicting needs
+embedding.npy           the embedding of every sample
+posteriors.npy          the probability of every cluster for every sample
+labels.csv              id, cluster, confidence and entropy of every sample
+names.json              how people name and merge the clusters, once they do
+report.html             all of it to look at
+metrics.json            the figures; written last, so that a run that has it is complete
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from infomeans._typing import Array
+from infomeans.errors import InputError
+from infomeans.files import write_atomic
+from infomeans.naming import Names
+from infomeans.runs import places
+from infomeans.runs.labels import Labels
+from infomeans.runs.places import CONFIG, METRICS, is_run
+
+FORMAT = 1
+_HISTORY, _CHECKPOINT, _MODEL = "history.jsonl", "checkpoint.safetensors", "model"
+_LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
+_POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
+
+
+class Run:
+    """A run folder that exists.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if not is_run(self.path):
+            why = "holds no config.json of a run" if self.path.exists() else "does not exist"
+            raise InputError(f"{self.path} is not a run folder: it {why}.")
+        self.config: dict[str, Any] = self._json(CONFIG)
+        found = self.config["format"]
+        if found > FORMAT:
+            raise InputError(
+                f"{self.path} was written in format {found} by infomeans "
+                f"{self.config['versions'].get('infomeans')}; this version reads formats up to "
+                f"{FORMAT}. Install a newer one."
+            )
+
+    @classmethod
+    def create(cls, path: Path, config: Mapping[str, Any], *, overwrite: bool = False) -> Run:
+        """Make the folder and write its config.
+
+        A run that may be overwritten steps aside, until the new one is complete.
+        """
+        places.check_free(path, overwrite=overwrite)
+        if is_run(path):
+            places.step_aside(path)
+        try:
+            places.real_path(path).mkdir(parents=True, exist_ok=True)
+            write_atomic(path / CONFIG, _dumps({"format": FORMAT, **config}))
+        except OSError:
+            places.step_back(path)
+            raise
+        return cls(path)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end."""
+        return (self.path / METRICS).exists()
+
+    @property
+    def unfinished(self) -> str:
+        """What is said of a run that did not come to its end; nothing of one that did."""
+        if self.complete:
+            return ""
+        aside = places.aside_of(self.path)
+        waits = f", and the run that it is to replace waits in {aside}" if is_run(aside) else ""
+        again = f"infomeans cluster --resume --out {shlex.quote(str(self.path))}"
+        return f"{self.path} is not complete{waits}; go on with  {again}"
+
+    def check_complete(self) -> None:
+        """Refuse a run that did not come to its end."""
+        if self.unfinished:
+            raise InputError(self.unfinished)
+
+    @property
+    def method(self) -> str:
+        """The method, and what it was told about the data."""
+        request = self.config["arguments"]
+        embedded = " on embeddings" if request.get("embeddings") else ""
+        augmented = ", augmented" if request.get("params", {}).get("augment") else ""
+        return f"{request['method']}{embedded}{augmented}"
+
+    @property
+    def model(self) -> Path:
+        """The model's folder."""
+        return self.path / _MODEL
+
+    @property
+    def checkpoint(self) -> Path:
+        """The file with the training's state."""
+        return self.path / _CHECKPOINT
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """The figures; none before the run is complete."""
+        return self._json(METRICS) if self.complete else {}
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """The records of all epochs so far."""
+        path = self.path / _HISTORY
+        return [json.loads(line) for line in _lines(path)] if path.exists() else []
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The clusters of all samples."""
+        self.check_complete()
+        return Labels.read(self.path / _LABELS)
+
+    @cached_property
+    def embedding(self) -> Array:
+        """The embedding of all samples (n, d)."""
+        return np.load(self.path / _EMBEDDING, allow_pickle=False)
+
+    @cached_property
+    def posteriors(self) -> Array:
+        """The posteriors of all samples (n, K)."""
+        path = self.path / _POSTERIORS
+        if not path.exists():
+            why = "of an earlier version that kept none" if self.complete else "not complete"
+            raise InputError(f"{self.path} has no {_POSTERIORS}: it is {why}.")
+        return np.load(path, allow_pickle=False)
+
+    @property
+    def names(self) -> Names:
+        """How its clusters are named and merged; nothing of both at first."""
+        path = self.path / _NAMES
+        return self.read_names(path) if path.exists() else Names(run=self.key)
+
+    @property
+    def key(self) -> str:
+        """What tells this run from others."""
+        return hashlib.sha256(json.dumps(self.config).encode()).hexdigest()[:16]
+
+    @property
+    def report(self) -> Path:
+        """The page to look at."""
+        return self.path / _REPORT
+
+    def read_names(self, path: Path) -> Names:
+        """Names and merges from a file, for the clusters of this run."""
+        return Names.read(path, run=self.key, n_clusters=self.config["arguments"]["n_clusters"])
+
+    def rename(self, names: Names) -> Labels:
+        """Write the labels anew, with the clusters named and merged like this."""
+        labels = self.labels = Labels.of(self.labels.ids, self.posteriors, names)
+        for file in (_LABELS, _PARQUET):
+            if (self.path / file).exists():
+                labels.write(self.path / file)
+        if names:
+            write_atomic(self.path / _NAMES, _dumps(names.to_json()))
+        else:
+            (self.path / _NAMES).unlink(missing_ok=True)
+        return labels
+
+    def write_history(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Replace the history."""
+        write_atomic(self.path / _HISTORY, "".join(json.dumps(record) + "\n" for record in records))
+
+    def write_results(
+        self,
+        ids: list[str],
+        posteriors: Array,
+        embedding: Array,
+        metrics: Mapping[str, Any],
+        *,
+        parquet: bool = False,
+    ) -> None:
+        """Write what came out; the metrics last.
+
+        The run keeps it, so that who reads it next need not parse it again.
+        """
+        self.embedding, self.posteriors = embedding, posteriors
+        labels = self.labels = Labels.of(ids, posteriors)
+        for file, array in ((_EMBEDDING, embedding), (_POSTERIORS, posteriors)):
+            content = io.BytesIO()
+            np.save(content, array, allow_pickle=False)
+            write_atomic(self.path / file, content.getvalue())
+        for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
+            labels.write(self.path / name)
+        write_atomic(self.path / METRICS, _dumps(metrics))
+        with suppress(OSError):
+            places.drop(places.aside_of(self.path))
+
+    def give_up(self) -> None:
+        """Put the run that this one was to replace, if there was one, back in its place."""
+        places.step_back(self.path)
+
+    def _json(self, name: str) -> dict[str, Any]:
+        try:
+            content = json.loads((self.path / name).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{self.path / name} is damaged: {error}") from error
+        if not isinstance(content, dict):
+            raise InputError(f"{self.path / name} is damaged: it holds no table of values.")
+        return content
+
+
+def _dumps(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _lines(path: Path) -> Sequence[str]:
+    return path.read_text(encoding="utf-8").splitlines()

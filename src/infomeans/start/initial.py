@@ -1,0 +1,141 @@
+"""The initial clusters, from the embedding of a pretrained network."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+from torch import Tensor
+
+from infomeans import functional as IF
+from infomeans._typing import Array, IntArray
+from infomeans.graph.agglomeration import clusters_and_graph
+from infomeans.methods.state import Neighbors
+
+Init = Literal["graph", "kmeans", "soft_kmeans"] | ArrayLike
+NAMES = ("graph", "kmeans", "soft_kmeans")
+LAM = 1e-4
+"""The regularisation of soft K-means for methods that have none of their own."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """The initial clusters.
+
+    Attributes
+    ----------
+    labels : (n,) integer tensor
+    targets : (n, K) tensor, optional
+        Soft assignments to train towards; by default the labels, one-hot.
+    neighbors : Neighbors, optional
+        From the graph that the clusters come from, if it was one.
+    """
+
+    labels: Tensor
+    targets: Tensor | None = None
+    neighbors: Neighbors | None = None
+
+
+def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
+    """Refuse an unknown start; labels given as an array come back as integers."""
+    if isinstance(init, str):
+        if init not in NAMES:
+            raise ValueError(
+                f"init={init!r} is unknown; choose one of {', '.join(NAMES)} or give an array of "
+                f"n_samples labels."
+            )
+        return None
+    labels = np.asarray(init)
+    if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"init is an array of shape {labels.shape} and type {labels.dtype}; one integer label "
+            f"for each of the {n_samples} samples is needed."
+        )
+    if labels.min() < 0 or labels.max() >= n_clusters:
+        raise ValueError(
+            f"init has labels from {labels.min()} to {labels.max()}; with n_clusters={n_clusters} "
+            f"they must lie between 0 and {n_clusters - 1}."
+        )
+    return labels.astype(np.int64)
+
+
+def find_start(
+    z: Array,
+    n_clusters: int,
+    init: Init,
+    *,
+    seed: int,
+    lam: float = LAM,
+    images: NDArray[Any] | None = None,
+) -> Start:
+    """Initial clusters of an embedding (n, d).
+
+    Parameters
+    ----------
+    z : (n, d) array
+    n_clusters : int
+    init : {"graph", "kmeans", "soft_kmeans"} or array of labels
+        Sparse graph agglomeration; K-means; or K-means followed by its soft updates, the start
+        that the paper states, which gives soft targets.
+    seed : int
+        Of K-means.
+    lam : float
+        The regularisation of soft K-means.
+    images : (n, c, h, w) array, optional
+        What was embedded, if small affine maps do not change what it is; the graph makes use of it.
+    """
+    labels = check_init(init, len(z), n_clusters)
+    if labels is not None:
+        return Start(torch.as_tensor(labels))
+    if init == "graph":
+        labels, graph = clusters_and_graph(z, n_clusters, images=images)
+        neighbors = None if graph is None else _neighbors(graph)
+        return Start(torch.as_tensor(labels), neighbors=neighbors)
+    found = kmeans(z, n_clusters, seed=seed)
+    if init == "kmeans":
+        return Start(torch.as_tensor(found.labels_.astype(np.int64)))
+    targets = torch.as_tensor(soft_kmeans(z, found.cluster_centers_, lam=lam))
+    return Start(targets.argmax(dim=1), targets)
+
+
+def _neighbors(graph: sparse.csr_array) -> Neighbors:
+    """A graph in which every sample has equally many neighbours, row by row."""
+    rows = (graph.indices.astype(np.int32), graph.data.astype(np.float32))
+    return Neighbors(*(torch.as_tensor(row.reshape(graph.shape[0], -1)) for row in rows))
+
+
+def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = 20) -> KMeans:
+    """K-means by scikit-learn, the same every time.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    n_clusters : int
+    seed : int
+    n_init : int
+        Starts, of which the best counts.
+    """
+    # Several threads would add up in changing order, and ties could fall either way.
+    with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
+        # Where samples are copies of each other clusters stay empty, which is said elsewhere.
+        warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
+        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(X)
+
+
+def soft_kmeans(z: Array, prototypes: Array, *, lam: float = LAM, max_rounds: int = 100) -> Array:
+    """Soft assignments (n, K): prototypes and softmins in turn until they stand still."""
+    points, centres = torch.as_tensor(z).double(), torch.as_tensor(prototypes).double()
+    temperature = lam * len(centres)
+    q = IF.log_softmin(points, centres, temperature).exp()
+    for _ in range(max_rounds):
+        centres = IF.weighted_means(q.sum(dim=0), q.T @ points, centres)
+        before, q = q, IF.log_softmin(points, centres, temperature).exp()
+        if (q - before).abs().max() < 1e-6:
+            break
+    return q.numpy()

@@ -1,0 +1,92 @@
+"""What came out of a fit, as the training left it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from infomeans._typing import Array, IntArray
+from infomeans.errors import few
+from infomeans.metrics import ari
+
+COLLAPSED = 0.95
+"""A share of the samples that no cluster should hold."""
+
+LOST = 0.5
+"""An adjusted Rand index to the initial clusters below which these are lost."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The result for the samples of a fit.
+
+    Attributes
+    ----------
+    embedding : (n, d) array
+    posteriors : (n, K) array
+    initial_labels : (n,) integer array or None
+        The initial clusters; a baseline has none.
+    history : list of dict
+        One record an epoch.
+    """
+
+    embedding: Array
+    posteriors: Array
+    initial_labels: IntArray | None = None
+    history: Sequence[Mapping[str, Any]] = field(default_factory=list)
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """The most probable cluster of each sample (n,)."""
+        return self.posteriors.argmax(axis=1)
+
+    @cached_property
+    def confidences(self) -> Array:
+        """The probability of that cluster (n,)."""
+        return self.posteriors.max(axis=1)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many samples each cluster has (K,)."""
+        return np.bincount(self.labels, minlength=self.posteriors.shape[1])
+
+    @cached_property
+    def agreement(self) -> float | None:
+        """The adjusted Rand index between the clusters and the initial ones."""
+        return None if self.initial_labels is None else ari(self.initial_labels, self.labels)
+
+    def problems(self) -> list[str]:
+        """What is wrong with the clusters, in plain words; nothing if nothing is."""
+        return [
+            *cluster_problems(self.sizes),
+            *(
+                [
+                    f"Training lost the initial clusters: the adjusted Rand index between these "
+                    f"and the result is {self.agreement:.2f}. Try a lower learning_rate, or "
+                    f"compare with the graph alone."
+                ]
+                if self.agreement is not None and self.agreement < LOST
+                else []
+            ),
+        ]
+
+
+def cluster_problems(sizes: IntArray) -> list[str]:
+    """What is wrong with clusters of these sizes (K,): a collapse, or empty clusters."""
+    k, empty = len(sizes), np.flatnonzero(sizes == 0).tolist()
+    largest = sizes.max() / max(sizes.sum(), 1)
+    if k > 1 and (largest > COLLAPSED or 2 * len(empty) >= k):
+        return [
+            f"The clusters have collapsed: {k - len(empty)} of {k} are in use, and the largest "
+            f"holds {math.floor(100 * largest)}% of the samples. Try another seed, fewer clusters "
+            f"or longer pretraining."
+        ]
+    if empty:
+        which = f"Cluster {empty[0]} is" if len(empty) == 1 else f"Clusters {few(empty, 10)} are"
+        return [f"{which} without a sample: fewer clusters may fit these data."]
+    return []

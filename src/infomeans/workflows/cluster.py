@@ -1,0 +1,195 @@
+"""From a data set to a run folder."""
+
+from __future__ import annotations
+
+import json
+import platform
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+import torch
+
+import infomeans
+from infomeans.data import Dataset
+from infomeans.errors import InputError
+from infomeans.estimators.base import SampleClusterer
+from infomeans.estimators.deep import DeepEstimator
+from infomeans.estimators.saving import write_model
+from infomeans.functional import entropy
+from infomeans.metrics import scores
+from infomeans.runs import Run
+from infomeans.training import Callback, Fitted, Record
+from infomeans.workflows.request import Request, as_input_error
+
+
+class Recorder(Callback):
+    """Writes a run's history as training goes."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.records = {(record["phase"], record["epoch"]): record for record in run.history}
+
+    def on_epoch(self, record: Record) -> None:
+        """Write the history; an epoch that is done again takes the place of the first try."""
+        self.records[record.phase, record.epoch] = record.as_dict()
+        self.run.write_history(self.records.values())
+
+
+def cluster(
+    request: Request,
+    data: Dataset,
+    out: Path,
+    *,
+    device: str = "auto",
+    resume: bool = False,
+    overwrite: bool = False,
+    verbose: bool = False,
+) -> tuple[Run, SampleClusterer]:
+    """Cluster a data set and write the run folder.
+
+    Parameters
+    ----------
+    request : Request
+    data : Dataset
+        Opened as the request says. Its labels, if there are any, serve for scoring only.
+    out : Path
+        The folder.
+    device : str
+    resume : bool
+        Go on with the run in the folder.
+    overwrite : bool
+        Replace the run in the folder. A complete run is kept until the new one is complete.
+    verbose : bool
+        Show progress bars of the training.
+
+    Returns
+    -------
+    Run, SampleClusterer
+        What was written, and the fitted estimator.
+    """
+    estimator = request.estimator(device).set_params(verbose=int(verbose))
+    if request.embeddings and len(data.shape) != 1:
+        raise InputError(
+            f"--embeddings takes vectors, but {data.source} has samples of the shape {data.shape}."
+        )
+    with as_input_error():
+        estimator.check(data)
+    run = (
+        _resumed(out, request, data)
+        if resume
+        else create_run(out, request, data, overwrite=overwrite)
+    )
+    try:
+        if isinstance(estimator, DeepEstimator):
+            estimator.set_params(callbacks=[Recorder(run)], checkpoint=run.checkpoint)
+        seconds = sum(record["seconds"] for record in run.history)
+        began = time.perf_counter()
+        estimator.fit(data)
+        seconds += time.perf_counter() - began
+        finish(run, estimator, data, {"seconds": seconds}, parquet=request.parquet)
+    except Exception as error:
+        # What was trained before the disk was full, say, can be resumed.
+        hopeless = isinstance(error, InputError) or not run.checkpoint.exists()
+        if hopeless and not resume:
+            run.give_up()
+        raise
+    return run, estimator
+
+
+def finish(
+    run: Run,
+    estimator: SampleClusterer,
+    data: Dataset,
+    metrics: Mapping[str, Any],
+    *,
+    parquet: bool = False,
+) -> None:
+    """Write what a fit left: history, model and results."""
+    fitted: Fitted = estimator.fitted_
+    figures = {**_figures(fitted), "epochs": len(estimator.history_), **metrics}
+    start = fitted.initial_labels
+    if start is not None:
+        figures["start"] = {"agreement": fitted.agreement}
+    if data.labels is not None:
+        figures |= scores(data.labels, fitted.labels)
+        if start is not None:
+            figures["start"] |= scores(data.labels, start)
+    run.write_history(estimator.history_)
+    write_model(estimator, run.model, schema=data.schema, overwrite=True)
+    run.write_results(data.ids, fitted.posteriors, fitted.embedding, figures, parquet=parquet)
+
+
+def create_run(out: Path, request: Request, data: Dataset, *, overwrite: bool = False) -> Run:
+    """A new run folder that says what was asked for, of which data."""
+    config = {
+        "id": secrets.token_hex(8),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "seed": request.seed,
+        "threads": torch.get_num_threads(),
+        "arguments": asdict(request),
+        "data": describe(data),
+    }
+    return Run.create(out, config, overwrite=overwrite)
+
+
+def _resumed(out: Path, request: Request, data: Dataset) -> Run:
+    run = Run(out)
+    begun, now = asdict(Request(**run.config["arguments"])), json.loads(json.dumps(asdict(request)))
+    for name in begun:
+        if begun[name] != now[name]:
+            raise InputError(
+                f"{out} was begun with {name} {begun[name]!r}, not {now[name]!r}, so it cannot be "
+                f"resumed like this."
+            )
+    if run.config["data"]["fingerprint"] != data.fingerprint:
+        raise InputError(
+            f"The data have changed since {out} was begun, so it cannot be resumed; start anew "
+            f"in another folder, or with --overwrite."
+        )
+    return run
+
+
+def versions() -> dict[str, str]:
+    """The versions that a run was made with."""
+    return {
+        "infomeans": infomeans.__version__,
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def describe(data: Dataset) -> dict[str, Any]:
+    """What a run's config says of its data."""
+    return {
+        "source": data.source,
+        "n_samples": len(data),
+        "sample_shape": list(data.shape),
+        "features": data.names,
+        "fingerprint": data.fingerprint,
+        "skipped": [list(entry) for entry in data.skipped],
+        "ignored": [list(entry) for entry in data.ignored],
+    }
+
+
+def _figures(fitted: Fitted) -> dict[str, Any]:
+    p = torch.as_tensor(fitted.posteriors, dtype=torch.float64)
+    h_k, h_k_x = entropy(p.mean(dim=0)).item(), entropy(p).mean().item()
+    return {
+        "mi": max(0.0, h_k - h_k_x),
+        "h_k": h_k,
+        "h_k_x": h_k_x,
+        "confidence": float(fitted.confidences.mean()),
+        "sizes": fitted.sizes.tolist(),
+    }

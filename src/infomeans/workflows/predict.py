@@ -1,0 +1,56 @@
+"""From new samples to clusters of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from infomeans._typing import Array
+from infomeans.data import Dataset
+from infomeans.errors import InputError
+from infomeans.estimators.base import SampleClusterer
+from infomeans.estimators.saving import load_model
+from infomeans.naming import Names
+from infomeans.runs import Labels, Run, is_run
+
+Progress = Callable[[int, int], None]
+
+
+def load_clusterer(path: Path) -> SampleClusterer:
+    """The model of a run, which must give clusters."""
+    if is_run(path):
+        Run(path).check_complete()
+    model = load_model(path)
+    if not isinstance(model, SampleClusterer):
+        raise InputError(f"{path} holds {type(model).__name__}, which finds no clusters.")
+    return model
+
+
+def predict(
+    model: SampleClusterer,
+    data: Dataset,
+    progress: Progress | None = None,
+    *,
+    names: Names | None = None,
+) -> Labels:
+    """The clusters of new samples, named and merged as those of a run are.
+
+    Parameters
+    ----------
+    model : SampleClusterer
+    data : Dataset
+    progress : callable, optional
+        Told how many samples are done, of how many.
+    names : Names, optional
+        How the clusters of the run are named and merged.
+    """
+    parts: list[Array] = []
+    done = 0
+    for _, posteriors in model._outputs(data):
+        parts.append(posteriors.cpu().numpy())
+        done += len(posteriors)
+        if progress:
+            progress(done, len(data))
+    return Labels.of(data.ids, np.concatenate(parts), names)

@@ -1,0 +1,96 @@
+"""What was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import infomeans
+from infomeans.errors import InputError
+from infomeans.estimators.base import SampleClusterer
+from infomeans.methods import BASELINES, METHODS
+from infomeans.training import make_fabric
+
+TAKEN = {
+    "n_clusters",
+    "random_state",
+    "device",
+    "verbose",
+    "callbacks",
+    "checkpoint",
+    "network",
+    "embeddings",
+}
+"""Parameters that are not set by name: they have arguments of their own, or no plain form."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: together with the data it determines the clusters.
+
+    Attributes
+    ----------
+    source : str
+        What `infomeans.data.open` takes.
+    reading : dict
+        Its other arguments.
+    n_clusters : int
+    method : str
+        Slug of a method or a baseline.
+    seed : int
+    params : dict
+        Parameters of the estimator beyond these.
+    embeddings : bool
+        Whether the samples are embeddings, which need no auto-encoder.
+    parquet : bool
+        Whether to write the labels as Parquet as well.
+    """
+
+    source: str
+    n_clusters: int
+    method: str = "mi-adm"
+    seed: int = 0
+    reading: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)
+    embeddings: bool = False
+    parquet: bool = False
+
+    def estimator(self, device: str = "auto") -> SampleClusterer:
+        """The method's estimator, with the parameters asked for."""
+        known = METHODS | BASELINES
+        if self.method not in known:
+            raise InputError(
+                f"method {self.method!r} is unknown; choose one of {', '.join(known)}."
+            )
+        made: SampleClusterer = getattr(infomeans, known[self.method].estimator)(self.n_clusters)
+        accepted = made.get_params().keys() - TAKEN
+        for name in self.params.keys() - accepted:
+            raise InputError(
+                f"{self.method} has no parameter {name!r} to set; it has "
+                f"{', '.join(sorted(accepted))}."
+            )
+        made.set_params(**self.params, random_state=self.seed, device=device)
+        if self.embeddings:
+            if self.params.get("pretrain_epochs"):
+                raise InputError(
+                    "--embeddings have no auto-encoder to pretrain; leave --pretrain-epochs out."
+                )
+            if self.method in METHODS:
+                made.set_params(network="residual")
+            else:
+                made.set_params(embeddings=True)
+        with as_input_error():
+            make_fabric(device)
+            made._validate_params()
+        return made
+
+
+@contextmanager
+def as_input_error() -> Iterator[None]:
+    """What an estimator says about its parameters and samples is said to the user."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise InputError(str(error)) from error

@@ -1,0 +1,284 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.torch import load_file
+from sklearn.base import clone
+from torch import nn
+
+import infomeans
+from infomeans import (
+    DCN,
+    DEC,
+    DEPICT,
+    MIADM,
+    MID,
+    Autoencoder,
+    GraphBaseline,
+    KMeansBaseline,
+    SRKMeans,
+)
+from infomeans.errors import InputError
+from infomeans.functional import affine
+
+DEEP = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
+QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
+
+
+def saved(model, path):
+    model.save(path)
+    return infomeans.load(path)
+
+
+@pytest.mark.parametrize("cls", DEEP)
+@pytest.mark.parametrize("kind", ["images", "vectors", "embeddings", "moved"])
+def test_a_loaded_model_is_the_same_model(cls, kind, stripes, blobs, tmp_path):
+    X = stripes[0] if kind == "images" else blobs[0]
+    network = {"embeddings": None, "moved": "residual"}.get(kind, "auto")
+    model = cls(3, network=network, **QUICK).fit(X)
+    loaded = saved(model, tmp_path / "model")
+    assert type(loaded) is cls
+    assert loaded.get_params() == model.get_params()
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert np.array_equal(loaded.transform(X), model.transform(X))
+    for name in ("labels_", "initial_labels_", "cluster_centers_"):
+        assert np.array_equal(getattr(loaded, name), getattr(model, name))
+    assert loaded.history_ == model.history_
+
+
+def test_the_views_of_an_augmented_model_belong_to_it(stripes, tmp_path, monkeypatch):
+    model = MIADM(3, augment=True, **QUICK).fit(stripes[0])
+    posteriors = model.predict_proba(stripes[0])
+    monkeypatch.setitem(affine.LIMITS, "degrees", 40.0)
+    loaded = saved(model, tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(stripes[0]), posteriors)
+    model.set_params(augment=False)
+    np.testing.assert_array_equal(model.predict_proba(stripes[0]), posteriors)
+    assert model.fit(stripes[0]).views_.shape == (0, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "baseline",
+    [KMeansBaseline(3, random_state=0), GraphBaseline(3), GraphBaseline(3, augment=True)],
+)
+def test_baselines_are_saved_too(baseline, stripes, tmp_path):
+    images, _ = stripes
+    model = clone(baseline).fit(images)
+    loaded = saved(model, tmp_path / "model")
+    assert np.array_equal(loaded.predict_proba(images), model.predict_proba(images))
+
+
+def test_an_autoencoder_is_saved(stripes, tmp_path):
+    images, _ = stripes
+    model = Autoencoder(4, epochs=2, random_state=0).fit(images)
+    assert np.array_equal(
+        saved(model, tmp_path / "model").transform(images), model.transform(images)
+    )
+
+
+def test_a_given_autoencoder_needs_no_help_to_be_loaded(stripes, tmp_path):
+    images, _ = stripes
+    network = Autoencoder(4, epochs=2, random_state=0).fit(images).network_
+    model = MIADM(3, network=network, **QUICK).fit(images)
+    loaded = saved(model, tmp_path / "model")
+    assert np.array_equal(loaded.predict_proba(images), model.predict_proba(images))
+
+
+def test_a_network_of_the_users_own_is_asked_for(blobs, tmp_path):
+    X, _ = blobs
+    network = nn.Sequential(nn.Linear(6, 5), nn.Tanh())
+    model = MIADM(4, network=network, **QUICK).fit(X)
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="network="):
+        infomeans.load(tmp_path / "model")
+    loaded = infomeans.load(tmp_path / "model", network=nn.Sequential(nn.Linear(6, 5), nn.Tanh()))
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_clusterer_of_the_users_own_is_asked_for(blobs, tmp_path):
+    class Mine(MIADM):
+        pass
+
+    X, _ = blobs
+    model = Mine(4, **QUICK).fit(X)
+    model.save(tmp_path / "model")
+    with pytest.raises(InputError, match="estimator="):
+        infomeans.load(tmp_path / "model")
+    assert isinstance(infomeans.load(tmp_path / "model", estimator=Mine), Mine)
+
+
+def test_parameters_of_all_kinds_come_back(blobs, tmp_path):
+    X, classes = blobs
+    params = {"init": classes, "prior": (1, 1, 2, 2), "lam": np.float64(0.1), "epochs": np.int64(2)}
+    model = MIADM(4, **{**QUICK, **params}).fit(X)
+    loaded = saved(model, tmp_path / "model")
+    assert np.array_equal(loaded.init, classes)
+    assert loaded.prior == [1, 1, 2, 2]
+    assert loaded.lam == 0.1
+    assert np.array_equal(loaded.fit(X).labels_, model.labels_)
+
+
+def test_names_of_columns_come_back(blobs, tmp_path):
+    X = pd.DataFrame(blobs[0], columns=list("abcdef"))
+    loaded = saved(MIADM(4, **QUICK).fit(X), tmp_path / "model")
+    assert loaded.feature_names_in_.tolist() == list("abcdef")
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(X.rename(columns={"a": "z"}))
+
+
+def test_a_model_is_not_overwritten_unasked(blobs, tmp_path):
+    X, _ = blobs
+    first, second = (MIADM(k, **QUICK).fit(X) for k in (3, 4))
+    first.save(tmp_path / "model")
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        second.save(tmp_path / "model")
+    assert infomeans.load(tmp_path / "model").n_clusters == 3
+    second.save(tmp_path / "model", overwrite=True)
+    assert infomeans.load(tmp_path / "model").n_clusters == 4
+    assert len(list((tmp_path / "model").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "change"),
+    [
+        (SRKMeans(4, **QUICK), {"lam": 1.0}),
+        (MIADM(4, **QUICK), {"n_clusters": 5}),
+        (GraphBaseline(4), {"n_neighbors": 30}),
+    ],
+)
+def test_a_model_is_saved_as_it_was_fitted(model, change, blobs, tmp_path):
+    X, _ = blobs
+    posteriors = model.fit(X).predict_proba(X)
+    loaded = saved(model.set_params(**change), tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(X), posteriors)
+
+
+def test_a_folder_that_is_no_model_is_never_overwritten(blobs, tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    model = MIADM(4, **QUICK).fit(blobs[0])
+    with pytest.raises(FileExistsError, match="not a model's"):
+        model.save(tmp_path, overwrite=True)
+
+
+def test_a_crash_while_saving_leaves_the_old_model(blobs, tmp_path, monkeypatch):
+    X, _ = blobs
+    first, second = MIADM(3, **QUICK).fit(X), MIADM(4, **QUICK).fit(X[:, :5])
+    first.save(tmp_path / "model")
+    write = infomeans.model.folder.write_atomic
+
+    def crash(path, content):
+        if path.name == "model.json":
+            raise OSError("No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr("infomeans.model.folder.write_atomic", crash)
+    with pytest.raises(OSError, match="No space"):
+        second.save(tmp_path / "model", overwrite=True)
+    assert np.array_equal(infomeans.load(tmp_path / "model").labels_, first.labels_)
+    assert infomeans.data.open(X, like=tmp_path / "model").schema.sample_shape == (6,)
+
+
+def test_tensors_that_are_not_its_own_stay(blobs, tmp_path):
+    model = MIADM(4, checkpoint=tmp_path / "state.safetensors", **QUICK).fit(blobs[0])
+    with pytest.raises(FileExistsError, match="not a model's"):
+        model.save(tmp_path, overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["state.safetensors"]
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "input.json").write_text("mine")
+    with pytest.raises(FileExistsError, match="not a model's"):
+        model.save(other)
+
+
+def test_a_model_of_the_first_format_is_read_and_replaced(blobs, tmp_path):
+    X, path = blobs[0], tmp_path / "model"
+    MIADM(4, **QUICK).fit(X).save(path)
+    description = json.loads((path / "model.json").read_text())
+    (path / "input.json").write_text(json.dumps(description.pop("input")))
+    description["params"]["device"] = "cuda"
+    (path / "model.json").write_text(json.dumps({**description, "format": 1}))
+    assert infomeans.data.open(X, like=path).schema.sample_shape == (6,)
+    loaded = infomeans.load(path)
+    loaded.save(path, overwrite=True)
+    assert sorted(p.suffix for p in path.iterdir()) == [".json", ".safetensors"]
+    assert np.array_equal(infomeans.load(path).predict(X), loaded.predict(X))
+
+
+def test_the_device_is_not_the_models(blobs, tmp_path):
+    model = MIADM(4, device="cpu", **QUICK).fit(blobs[0])
+    assert saved(model.set_params(device="cuda"), tmp_path / "model").device == "auto"
+
+
+def test_what_a_broken_save_left_behind_is_no_reason_to_refuse(blobs, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "0123456789abcdef.safetensors").write_bytes(b"half")
+    (tmp_path / "model" / ".model.json.1a2b").touch()
+    model = MIADM(4, **QUICK).fit(blobs[0])
+    model.save(tmp_path / "model")
+    model.save(tmp_path / "model", overwrite=True)
+    assert np.array_equal(infomeans.load(tmp_path / "model").labels_, model.labels_)
+    assert (tmp_path / "model" / "0123456789abcdef.safetensors").exists()  # whose it is, who knows
+
+
+def test_on_disk_are_json_and_safetensors_alone(blobs, tmp_path):
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    kinds = sorted(path.suffix for path in (tmp_path / "model").iterdir())
+    assert kinds == [".json", ".safetensors"]
+    for path in (tmp_path / "model").iterdir():
+        if path.suffix == ".json":
+            json.loads(path.read_text())
+        else:
+            load_file(path)
+
+
+def test_a_parameter_that_cannot_be_saved_is_named(blobs, tmp_path):
+    model = MIADM(4, prior=pd.Series([1.0, 1.0, 2.0, 2.0]), **QUICK).fit(blobs[0])
+    assert saved(model, tmp_path / "model").prior == [1, 1, 2, 2]
+    model._fitted_params["lam"] = {"a": 1}  # as a parameter of a user's own class might be
+    with pytest.raises(TypeError, match="lam="):
+        model.save(tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def change(path, **changes):
+    description = json.loads((path / "model.json").read_text())
+    (path / "model.json").write_text(json.dumps({**description, **changes}))
+
+
+def test_a_newer_format_is_refused(blobs, tmp_path):
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    change(tmp_path / "model", format=99, infomeans="9.0")
+    with pytest.raises(InputError, match=r"format 99 by infomeans 9\.0.*newer"):
+        infomeans.load(tmp_path / "model")
+
+
+def test_what_is_no_model_is_refused(blobs, tmp_path):
+    with pytest.raises(InputError, match="not a saved model"):
+        infomeans.load(tmp_path)
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    (weights,) = (tmp_path / "model").glob("*.safetensors")
+    weights.write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="cannot be read"):
+        infomeans.load(tmp_path / "model")
+    (tmp_path / "model" / "model.json").write_text("[]")
+    with pytest.raises(InputError, match="not the description of a model"):
+        infomeans.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"weights": "/etc/passwd"}, "outside its folder"),
+        ({"weights": "../x.safetensors"}, "outside its folder"),
+        ({"weights": None}, "not the description of a model"),
+        ({"params": {"eval": "1"}}, "no model that can be built"),
+        ({"fitted": {}}, "no model that can be built"),
+        ({"network": {"kind": "magic"}}, "no model that can be built"),
+    ],
+)
+def test_a_strangers_model_is_looked_at_closely(changes, message, blobs, tmp_path):
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    change(tmp_path / "model", **changes)
+    with pytest.raises(InputError, match=message):
+        infomeans.load(tmp_path / "model")
