@@ -4,8 +4,8 @@ A small file of JSON, as the report saves it and as anyone can write it by hand:
 
     {"format": 1, "run": "...", "names": {"0": "cats"}, "merge": [[2, 5], [3, 4, 7]]}
 
-A name is kept as it was typed, with the cluster that it was typed for. What a merged group is called
-is made of the names of its members when it is shown, and never written.
+A name is kept as it was typed, with the cluster that it was typed for. What a merged group is
+called is made of the names of its members when it is shown, and never written.
 """
 
 from __future__ import annotations
