@@ -32,6 +32,14 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(page, readers_folder):
         exec(compile(block, f"{page.name}, block {number}", "exec"), names)  # noqa: S102
 
 
+def test_the_first_code_about_inputs_runs_on_a_flat_folder(readers_folder, monkeypatch):
+    Path("flat").mkdir()
+    monkeypatch.chdir("flat")
+    Path("photos").symlink_to(Path("../more-photos").resolve())
+    page = (ROOT / "docs/inputs.md").read_text(encoding="utf-8")
+    exec(compile(BLOCKS.findall(page)[0].replace("12", "3"), "inputs.md", "exec"), {})  # noqa: S102
+
+
 @pytest.fixture
 def readers_folder(tmp_path, monkeypatch):
     """Where a reader would try the code: with photos and a run on them; all goes faster there."""

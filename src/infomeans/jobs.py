@@ -28,7 +28,7 @@ from infomeans.estimators.deep import DeepEstimator
 from infomeans.estimators.saving import load_model, write_model
 from infomeans.functional import entropy
 from infomeans.methods import BASELINES, METHODS
-from infomeans.metrics import ari, scores
+from infomeans.metrics import ari, scores_of_labelled
 from infomeans.naming import Names
 from infomeans.runs import Labels, Run, is_run
 from infomeans.training import Callback, Record, make_fabric
@@ -209,9 +209,9 @@ def finish(
     if start is not None:
         figures["start"] = {"agreement": ari(start, clusters)}
     if samples.labels is not None:
-        figures |= scores(samples.labels, clusters)
+        figures |= scores_of_labelled(samples.labels, clusters)
         if start is not None:
-            figures["start"] |= scores(samples.labels, start)
+            figures["start"] |= scores_of_labelled(samples.labels, start)
     run.write_history(estimator.history_)
     write_model(estimator, run.model, recipe=samples.recipe, overwrite=True)
     run.write_results(samples.ids, posteriors, embedding, figures, parquet=parquet)

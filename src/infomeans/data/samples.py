@@ -32,7 +32,7 @@ class Samples:
     source : str
         Where they came from.
     labels : (n,) array of str, optional
-        For scoring alone.
+        For scoring alone; empty where a sample has none.
     skipped : list of (id, reason)
         Images that could not be read.
     ignored : list of (name, reason)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from infomeans.data.columns import EMPTY, numbers, texts, why_no_feature
+from infomeans.data.columns import EMPTY, label_array, numbers, texts, why_no_feature
 from infomeans.data.delimited import read_delimited
 from infomeans.data.files import printable, reading
 from infomeans.data.recipes import TableRecipe
@@ -107,7 +107,8 @@ def read_table(
     _fill(X, names, medians, source)
     labels = None
     if label_column is not None:
-        labels = np.array(texts(table, label_column, source, "labels"))
+        given = texts(table, label_column, source, "labels")
+        labels = label_array(given, f"{source}: the column {label_column!r}")
     return Samples(
         X=X,
         ids=row_numbers(len(X)) if id_column is None else texts(table, id_column, source, "ids"),
