@@ -30,7 +30,7 @@ from infomeans.data.arrays import channels_first
 from infomeans.data.scaling import Scaling
 from infomeans.estimators import saving, showing
 from infomeans.estimators.assigning import Assignment
-from infomeans.networks import Identity, UserNetwork
+from infomeans.networks import Identity, UserNetwork, load_weights
 from infomeans.plots.figures import clusters_figure, history_figure, map_figure
 from infomeans.training import make_fabric
 
@@ -124,7 +124,7 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _rebuild(self, network: nn.Module, tensors: Mapping[str, Mapping[str, Tensor]]) -> None:
         """Put the parts of a saved model in place, from their tensors."""
-        network.load_state_dict(tensors["network"])
+        load_weights(network, tensors["network"])
         # As the trainer leaves it: the layout decides in which order a convolution adds up.
         self.network_ = network.eval().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.scaling_ = Scaling(**tensors["scaling"])

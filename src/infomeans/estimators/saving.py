@@ -103,7 +103,7 @@ def load_model(
     except InputError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"{folder} holds no model that can be built: {reason}") from error
 
 
