@@ -1,3 +1,5 @@
+import doctest
+import importlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,11 @@ from infomeans.training.settings import PRESETS, fast
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
+EXAMPLES = {
+    ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+    for path in (ROOT / "src").rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
+}
 SHOWING = [page for page in PAGES if BLOCKS.search(page.read_text(encoding="utf-8"))]
 
 
@@ -22,6 +29,18 @@ def test_links_and_pictures_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#\s]+)", text)
     here = [link for link in links if not link.startswith(("http", "mailto:"))]
     assert [link for link in here if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("module", sorted(EXAMPLES))
+def test_the_examples_of_docstrings_run(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert tried
+    assert not failed
+
+
+def test_callbacks_and_the_export_have_examples():
+    assert {"infomeans.export", "infomeans.training.callbacks"} <= EXAMPLES
 
 
 @pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.name)

@@ -177,7 +177,10 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
         return _joined(p for _, p in self._evaluate(X, self._assignment()))
 
     def score(self, X: ArrayLike, y: object = None) -> float:
-        """The mutual information I(X;K) of `predict_proba(X)`, in nats; y is ignored."""
+        """The mutual information I(X;K) of `predict_proba(X)`, in nats; y is ignored.
+
+        It grows with the number of clusters, so it cannot choose it.
+        """
         return IF.mutual_information(torch.as_tensor(self.predict_proba(X))).item()
 
     def plot_history(self) -> Figure:
