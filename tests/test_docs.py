@@ -1,3 +1,5 @@
+import doctest
+import importlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,11 @@ from infomeans.training.settings import PRESETS, fast
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = re.compile(r"```python\n(.*?)```", flags=re.DOTALL)
+EXAMPLES = {
+    ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+    for path in (ROOT / "src").rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
+}
 SHOWING = [page for page in PAGES if BLOCKS.search(page.read_text(encoding="utf-8"))]
 
 
@@ -24,12 +31,32 @@ def test_links_and_pictures_lead_somewhere(page):
     assert [link for link in here if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("module", sorted(EXAMPLES))
+def test_the_examples_of_docstrings_run(module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert tried
+    assert not failed
+
+
+def test_callbacks_and_the_export_have_examples():
+    assert {"infomeans.export", "infomeans.training.callbacks"} <= EXAMPLES
+
+
 @pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.name)
 def test_the_code_of_a_page_runs_from_top_to_bottom(page, readers_folder):
     rng = np.random.default_rng(0)
     names = {"X": rng.normal(size=(60, 20)), "X_new": rng.normal(size=(5, 20))}
     for number, block in enumerate(BLOCKS.findall(page.read_text(encoding="utf-8")), start=1):
         exec(compile(block, f"{page.name}, block {number}", "exec"), names)  # noqa: S102
+
+
+def test_the_first_code_about_inputs_runs_on_a_flat_folder(readers_folder, monkeypatch):
+    Path("flat").mkdir()
+    monkeypatch.chdir("flat")
+    Path("photos").symlink_to(Path("../more-photos").resolve())
+    page = (ROOT / "docs/inputs.md").read_text(encoding="utf-8")
+    exec(compile(BLOCKS.findall(page)[0].replace("12", "3"), "inputs.md", "exec"), {})  # noqa: S102
 
 
 @pytest.fixture

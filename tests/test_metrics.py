@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from infomeans.metrics import accuracy, ari, nmi, scores
+from infomeans.metrics import accuracy, ari, labelled, nmi, scores, scores_of_labelled
 
 labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30)
 
@@ -46,3 +46,24 @@ def test_labels_of_different_lengths_are_refused():
 def test_no_labels_are_refused():
     with pytest.raises(ValueError, match="at least one sample"):
         accuracy([], [])
+
+
+@given(labels, st.data())
+def test_samples_without_a_label_count_for_nothing(pairs, draw):
+    classes, clusters = np.array(pairs).T
+    n = len(classes)
+    known = draw.draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(any))
+    given_ = np.where(known, classes.astype(str), "")
+    assert labelled(given_).tolist() == known
+    found = scores_of_labelled(given_, clusters)
+    assert found == {**scores(classes[known], clusters[known]), "scored": sum(known)}
+
+
+def test_labels_that_are_numbers_are_all_given():
+    assert scores_of_labelled([0, 0, 1], [1, 1, 0])["scored"] == 3
+    assert labelled(np.array([0, 1])).all()
+
+
+def test_scores_are_strict_about_lengths_where_labels_are_missing():
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        scores_of_labelled(["a", ""], [0])

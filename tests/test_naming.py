@@ -3,6 +3,8 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from infomeans.errors import InputError
 from infomeans.naming import Names
@@ -45,7 +47,7 @@ def test_merged_clusters_keep_the_smallest_number_and_add_up(run, write):
     assert labels.entropies[3] == 0
     assert labels.entropies[1] == pytest.approx(-(0.8 * np.log(0.8) + 0.2 * np.log(0.1)))
     assert pq.read_table(run.path / "labels.parquet").to_pydict()["name"] == labels.names
-    assert Run(run.path).names.names == {1: "birds"}
+    assert Run(run.path).names.of(1) == "birds"
 
 
 def test_an_empty_file_takes_everything_back(run, write):
@@ -59,7 +61,33 @@ def test_an_empty_file_takes_everything_back(run, write):
 
 def test_names_of_merged_clusters_are_put_together(run, write):
     names = run.read_names(write({"names": {"3": "b", "0": "a", "1": "a"}, "merge": [[0, 1, 3]]}))
-    assert names.names == {0: "a + b"}
+    assert names.of(0) == "a + b"
+    assert names.named(0) == "a + b (0)"
+
+
+def test_names_of_merged_clusters_do_not_double_when_they_are_read_again(run, write):
+    run.rename(run.read_names(write({"names": {"0": "boots + shoes"}, "merge": [[0, 1]]})))
+    for _ in range(3):
+        run.rename(Run(run.path).names)
+    assert set(Run(run.path).labels.names) == {"boots + shoes", "3"}
+
+
+texts = st.lists(st.sampled_from(["boots", "shoes", " + ", "+", " ", "\n", "é"]), max_size=6)
+clusters = st.integers(0, 9)
+
+
+@given(
+    st.dictionaries(clusters.map(str), st.one_of(texts.map("".join), st.text())),
+    st.lists(st.tuples(clusters, st.integers(0, 3)), unique_by=lambda pair: pair[0]),
+)
+def test_what_is_written_is_what_was_read(named, placed):
+    groups = {group: [c for c, other in placed if other == group] for _, group in placed}
+    first = Names._from_json({"names": named, "merge": list(groups.values())})
+    second = Names._from_json(json.loads(json.dumps(first.to_json())))
+    assert second == first
+    assert [second.of(c) for c in range(10)] == [first.of(c) for c in range(10)]
+    for cluster in named.keys() - {str(c) for c, _ in placed}:
+        assert first.of(int(cluster)) == (" ".join(named[cluster].split()) or cluster)
 
 
 def test_names_are_applied_to_what_the_model_found_not_on_top_of_each_other(run, write):

@@ -1,13 +1,70 @@
 """What goes wrong by the user's hand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message says in one line why, and what can."""
+    """What the user gave cannot be used.
 
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.splitlines()))
+    Parameters
+    ----------
+    *problems : str
+        Each says in one line why, and what can be used.
+    """
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__(*(" ".join(problem.splitlines()) for problem in problems))
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """One line each."""
+        return self.args
+
+
+class Problems:
+    """Mistakes that do not depend on each other, to be reported all at once.
+
+    Examples
+    --------
+    >>> from infomeans.errors import Problems
+    >>> problems = Problems()
+    >>> with problems.collect(ValueError):
+    ...     int("many")
+    >>> problems.add("k=0 is too small; 1 or more is accepted.")
+    >>> problems.report()
+    Traceback (most recent call last):
+    infomeans.errors.InputError: invalid literal for int() with base 10: 'many'
+    k=0 is too small; 1 or more is accepted.
+    """
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def add(self, *problems: str) -> None:
+        """Take in problems; one that is known already counts once."""
+        self._found += [problem for problem in problems if problem not in self._found]
+
+    @contextmanager
+    def collect(self, *kinds: type[Exception]) -> Iterator[None]:
+        """An InputError, or an error of these kinds, ends the block alone."""
+        try:
+            yield
+        except InputError as error:
+            self.add(*error.problems)
+        except kinds as error:
+            self.add(str(error))
+
+    def report(self) -> None:
+        """Raise an InputError with all problems, if there are any."""
+        if self._found:
+            raise InputError(*self._found)
 
 
 class ClusteringWarning(UserWarning):

@@ -75,6 +75,27 @@ def scores(classes: ArrayLike, clusters: ArrayLike) -> dict[str, float]:
     }
 
 
+def labelled(classes: ArrayLike) -> NDArray[np.bool_]:
+    """Which samples have a class (n,); those with an empty text have none."""
+    given = column_or_1d(classes)
+    return given != "" if given.dtype.kind == "U" else np.ones(len(given), dtype=bool)
+
+
+def scores_of_labelled(classes: ArrayLike, clusters: ArrayLike) -> dict[str, float]:
+    """The scores on the samples that have a class, and how many these are, as `scored`."""
+    given, found = column_or_1d(classes), column_or_1d(clusters)
+    check_consistent_length(given, found)
+    known = labelled(given)
+    return {**scores(given[known], found[known]), "scored": int(known.sum())}
+
+
+def scored_on(scored: int, n_samples: int) -> str:
+    """What is said of scores on some of the samples; nothing where all of them were scored."""
+    if scored == n_samples:
+        return ""
+    return f"on the {scored:,} of {n_samples:,} samples that have a label"
+
+
 def _labels(classes: ArrayLike, clusters: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     pair = column_or_1d(classes), column_or_1d(clusters)
     check_consistent_length(*pair)

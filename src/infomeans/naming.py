@@ -3,6 +3,9 @@
 A small file of JSON, as the report saves it and as anyone can write it by hand:
 
     {"format": 1, "run": "...", "names": {"0": "cats"}, "merge": [[2, 5], [3, 4, 7]]}
+
+A name is kept as it was typed, with the cluster that it was typed for. What a merged group is
+called is made of the names of its members when it is shown, and never written.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +34,7 @@ class Names:
     Parameters
     ----------
     names : dict of int to str
+        As people gave them, each with the cluster that they gave it to.
     merge : list of lists of int
         Each list becomes one cluster, with the number of its smallest.
     run : str
@@ -78,13 +83,22 @@ class Names:
             into[list(group)] = min(group)
         return into
 
+    @cached_property
+    def titles(self) -> dict[int, str]:
+        """The names of clusters; a group has those of all its members, each once."""
+        titles = dict(self.names)
+        for group in self.merge:
+            given = [self.names[member] for member in group if member in self.names]
+            titles |= dict.fromkeys(group, " + ".join(dict.fromkeys(given))) if given else {}
+        return titles
+
     def of(self, cluster: int) -> str:
         """What a cluster is called: its name, or its number."""
-        return self.names.get(cluster, str(cluster))
+        return self.titles.get(cluster, str(cluster))
 
     def named(self, cluster: int) -> str:
         """A cluster's number, after its name if it has one."""
-        return f"{self.names[cluster]} ({cluster})" if cluster in self.names else str(cluster)
+        return f"{self.titles[cluster]} ({cluster})" if cluster in self.titles else str(cluster)
 
     @classmethod
     def _from_json(cls, plain: Any) -> Names:
@@ -93,18 +107,12 @@ class Names:
                 raise TypeError(name)
         if plain.get("format", FORMAT) > FORMAT:
             raise ValueError("format")
-        groups = [_group(group) for group in plain.get("merge", ())]
-        smallest = {cluster: min(group) for group in groups for cluster in group}
+        groups = tuple(_group(group) for group in plain.get("merge", ()))
         given = {
             _number(key): " ".join(name.split()) for key, name in plain.get("names", {}).items()
         }
-        names: dict[int, str] = {}
-        for cluster in sorted(c for c, name in given.items() if name):
-            # Any member may carry the name; different ones are put together.
-            root, name = smallest.get(cluster, cluster), given[cluster]
-            kept = names.setdefault(root, name)
-            names[root] = kept if name in kept.split(" + ") else f"{kept} + {name}"
-        return cls(names, tuple(groups), plain.get("run", ""))
+        names = {cluster: given[cluster] for cluster in sorted(given) if given[cluster]}
+        return cls(names, groups, plain.get("run", ""))
 
     def _check(self, path: Path, n_clusters: int) -> None:
         mentioned = [cluster for group in self.merge for cluster in group]

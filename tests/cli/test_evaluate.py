@@ -81,3 +81,12 @@ def test_labels_may_count_images_that_were_skipped(infomeans, photos, tmp_path):
     infomeans("cluster", folder, "-k", 3, *options)
     shown = infomeans("evaluate", tmp_path / "run", "--labels", tmp_path / "truth.txt").output
     assert figures(shown)["accuracy"] > 0.9
+
+
+def test_labels_with_gaps_score_the_samples_that_have_one(infomeans, run, tmp_path):
+    labels = Run(run).labels
+    rows = [f'"{i}",{c}' for i, c in zip(labels.ids, labels.clusters, strict=True)]
+    (tmp_path / "truth.csv").write_text("\n".join(["id,class", *rows[:97]]))
+    shown = infomeans("evaluate", run, "--labels", tmp_path / "truth.csv").output
+    assert figures(shown) == {"accuracy": 1.0, "NMI": 1.0, "ARI": 1.0}
+    assert "scored on the 97 of 120 samples that have a label" in shown

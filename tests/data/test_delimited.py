@@ -35,6 +35,12 @@ def test_quoted_values_may_hold_anything(parse):
     assert table == {"a": [1] * 100_000, "b": ['x, "y"\nz'] * 100_000}
 
 
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_an_empty_line_is_a_missing_value_where_there_is_one_column(parse, ending):
+    assert parse(ending.join(["a", "1", "", "2", "", ""])) == {"a": [1, None, 2]}
+    assert parse(ending.join(["a,b", "1,2", "", "3,4", ""])) == {"a": [1, 3], "b": [2, 4]}
+
+
 def test_a_decimal_comma_is_understood_between_semicolons(parse):
     assert parse("a;b\n1,5;2\n-0,25;3\n") == {"a": [1.5, -0.25], "b": [2, 3]}
     assert parse("a;b\n1.5;2\n-0.25;3\n") == {"a": [1.5, -0.25], "b": [2, 3]}

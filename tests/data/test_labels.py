@@ -31,8 +31,13 @@ def test_folders_are_labels():
 
 
 def test_an_image_outside_every_folder_has_no_label():
-    with pytest.raises(InputError, match=r"'4.png' lies in none"):
-        find_labels("folder", [*IDS, "4.png"])
+    assert find_labels("folder", [*IDS, "4.png"]).tolist() == ["cats", "cats", "dogs", ""]
+
+
+def test_a_flat_folder_has_no_labels_and_the_message_says_what_to_do():
+    message = r"labels='folder' .* '1.png' and the other 2 lie in none; leave labels out or give a"
+    with pytest.raises(InputError, match=message):
+        find_labels("folder", ["1.png", "2.png", "3.png"])
 
 
 def test_labels_in_order(tmp_path, file):
@@ -80,11 +85,11 @@ def test_of_several_columns_or_arrays_the_key_chooses(tmp_path, file):
     ("name", "content", "message"),
     [
         ("x.txt", "a\nb\n", "gives 2 labels for 3 samples"),
-        ("x.txt", "a\n\nb\n", "lacks 1 of 3 values"),
         ("x.txt", "", "is empty"),
-        ("x.csv", "id,k\ncats/1.png,a\n", "no label for 2 of the 3 samples, such as 'cats/2.png'"),
+        ("x.csv", "id,k\nq,a\n", "any of the 3 samples: their ids are cats/1.png, .* file q"),
+        ("x.csv", 'k\nNA\nNaN\n""\n', "x.csv.* gives no label for any of the 3 samples"),
         ("x.csv", "id,k\nq,a\nq,b\n", "more than one label for the same id"),
-        ("x.csv", "id,k\nq,\nr,b\n", "'k' of the labels lacks 1 of 2"),
+        ("x.csv", "id,k\n,a\nr,b\n", "'id' of the ids lacks 1 of 2"),
         ("x.csv", "id\nq\n", "has the columns id; one of labels"),
         ("x.xyz", "what?", "is of no known format; accepted are .txt"),
         ("x.npy", "what?", "x.npy cannot be read"),
@@ -99,14 +104,53 @@ def test_labels_that_do_not_fit_are_refused(file, name, content, message):
     ("array", "message"),
     [
         (np.eye(3), r"labels of shape \(3, 3\)"),
-        (np.array([1.0, np.nan, 2.0]), "lacks 1 of 3 values"),
-        (np.array(["a", "", "b"]), "lacks 1 of 3 values"),
+        (np.full(3, np.nan), "x.npy.* gives no label for any of the 3 samples"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(tmp_path, array, message):
     np.save(tmp_path / "x.npy", array)
     with pytest.raises(InputError, match=message):
         find_labels(str(tmp_path / "x.npy"), IDS)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("x.txt", "a\n\nb\n", ["a", "", "b"]),
+        ("x.txt", "\na\nb\n", ["", "a", "b"]),
+        ("x.txt", "a\r\nb\r\n\r\n", ["a", "b", ""]),
+        ("x.csv", "kind\na\n\nb\n", ["a", "", "b"]),
+        ("x.csv", "kind\n7\nNA\n8\n", ["7", "", "8"]),
+        ("x.csv", "kind\na\nNA\nb\n", ["a", "", "b"]),
+        ("x.csv", "id,k\ncats/1.png,a\n", ["a", "", ""]),
+        ("x.csv", "id,k\ncats/1.png,\ndogs/1.png,b\n", ["", "", "b"]),
+    ],
+)
+def test_a_file_may_lack_some_labels(file, name, content, found):
+    assert find_labels(file(name, content), IDS).tolist() == found
+
+
+@pytest.mark.parametrize(
+    ("array", "found"),
+    [
+        ([1.0, np.nan, 2.0], ["1.0", "", "2.0"]),
+        (["a", "", "b"], ["a", "", "b"]),
+        (["a", None, "b"], ["a", "", "b"]),
+        (["a", np.nan, "b"], ["a", "", "b"]),
+        (pd.Series([1, None, 2], dtype="Int64"), ["1", "", "2"]),
+    ],
+)
+def test_an_array_may_lack_some_labels(array, found):
+    assert open_samples(np.zeros((3, 2)), labels=array).labels.tolist() == found
+
+
+def test_a_column_of_the_source_may_lack_some_labels(file):
+    path = file("x.csv", "a,kind\n1,01\n2,\n3,NA\n")
+    assert open_samples(path, labels="kind").labels.tolist() == ["01", "", ""]
+    frame = pd.DataFrame({"a": [1, 2], "kind": ["p", None]})
+    assert open_samples(frame, labels="kind").labels.tolist() == ["p", ""]
+    with pytest.raises(InputError, match="'kind' gives no label for any of the 2 samples"):
+        open_samples(frame.assign(kind=[None, None]), labels="kind")
 
 
 def test_a_column_or_array_of_the_source(tmp_path, file):

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from sklearn.base import clone
 from torch import nn
 
@@ -94,6 +94,44 @@ def test_a_network_of_the_users_own_is_asked_for(blobs, tmp_path):
         infomeans.load(tmp_path / "model")
     loaded = infomeans.load(tmp_path / "model", network=nn.Sequential(nn.Linear(6, 5), nn.Tanh()))
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("layers", "said"),
+    [
+        ([nn.Linear(6, 5)], r"only in the file: 2\.bias, 2\.weight; pass"),
+        (
+            [nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 4), nn.PReLU()],
+            r"only in the module: 3\.weight; pass",
+        ),
+        (
+            [nn.Linear(6, 9), nn.Tanh(), nn.Linear(9, 4)],
+            r"of another shape: 0\.weight \(9, 6\) instead of \(5, 6\), 0\.bias \(9,\) instead of "
+            r"\(5,\), 2\.weight \(4, 9\) instead of \(4, 5\); pass",
+        ),
+        ([nn.Linear(6, 5, bias=False), nn.Linear(5, 4)], r"only in .*2.* only in the module: 1\."),
+    ],
+)
+def test_a_module_that_does_not_fit_the_weights_is_told_where(blobs, tmp_path, layers, said):
+    network = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 4))
+    MIADM(4, network=network, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    with pytest.raises(InputError, match=said) as caught:
+        infomeans.load(tmp_path / "model", network=nn.Sequential(*layers))
+    assert "network=" in str(caught.value)
+    assert "same architecture" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_of_ours_that_do_not_fit_are_named(blobs, tmp_path):
+    model = MIADM(4, **QUICK).fit(blobs[0])
+    model.save(tmp_path / "model")
+    (weights,) = (tmp_path / "model").glob("*.safetensors")
+    tensors = load_file(weights)
+    gone = next(name for name in tensors if name.startswith("network.") and name.endswith("weight"))
+    del tensors[gone]
+    save_file(tensors, weights)
+    with pytest.raises(InputError, match=gone.removeprefix("network.")):
+        infomeans.load(tmp_path / "model")
 
 
 def test_a_clusterer_of_the_users_own_is_asked_for(blobs, tmp_path):

@@ -206,3 +206,23 @@ def test_copies_of_two_samples_stand_beside_two_clusters_of_kmeans(shape, find):
     X = np.random.default_rng(0).normal(size=(2, *shape)).repeat(50, axis=0)
     _, kmeans = content.baselines(find(SURE, X=X))
     assert 0 < kmeans["agreement"] < 1
+
+
+def test_samples_without_a_label_are_left_out_of_the_table_of_classes(find):
+    classes = np.repeat(["a", "b", "", "d"], 25)
+    classes[0] = ""
+    found = content.against_classes(find(SURE, classes=classes))
+    assert found["counts"].sum() == 74
+    assert found["classes"] == ["a", "b", "d"]
+    assert found["scores"] == {"acc": 1.0, "nmi": 1.0, "ari": 1.0, "scored": 74}
+    assert {row["cluster"]: row["class"] for row in found["rows"]} == {0: "a", 1: "b", 3: "d"}
+
+
+def test_a_sample_of_the_data_without_any_label_has_a_baseline_without_scores(find, monkeypatch):
+    monkeypatch.setattr(content, "BASELINE_SAMPLES", 50)
+    some = np.random.default_rng(0).permutation(100)[:50]
+    classes = np.repeat(["a", "b", "c", "d"], 25)
+    classes[some] = ""
+    *_, baseline = content.baselines(find(SURE, classes=classes))
+    assert baseline["method"].startswith("K-means")
+    assert "acc" not in baseline

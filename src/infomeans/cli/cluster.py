@@ -27,7 +27,7 @@ from infomeans.cli.options import (
 from infomeans.cli.report import leave_report
 from infomeans.cli.reporting import errors, loading, note, say
 from infomeans.cli.show import summarise
-from infomeans.errors import InputError
+from infomeans.errors import InputError, Problems
 from infomeans.methods.registry import METHODS
 
 if TYPE_CHECKING:
@@ -124,8 +124,9 @@ def cluster(
 
     Example: infomeans cluster table.csv -k 5 --id-column name --labels species
     """
-    from infomeans.runs import Run, check_free, free_folder
+    from infomeans.runs import Run, free_folder
 
+    problems = Problems()
     reading = {
         "image_size": image_size,
         "columns": names(columns),
@@ -143,32 +144,68 @@ def cluster(
         "seed": seed,
         "reading": {name: value for name, value in reading.items() if value},
         "params": _params(
-            settings, epochs=epochs, pretrain_epochs=pretrain_epochs, augment=augment or None
+            problems,
+            settings,
+            epochs=epochs,
+            pretrain_epochs=pretrain_epochs,
+            augment=augment or None,
         ),
         "embeddings": embeddings,
         "parquet": parquet,
     }
     if resume and overwrite:
-        raise InputError("--resume goes on with a run, --overwrite replaces it; give one of them.")
+        problems.add("--resume goes on with a run, --overwrite replaces it; give one of them.")
     if resume:
-        if out is None:
-            raise InputError("--resume needs --out, the run folder to go on with.")
-        given = _agreed(Run(out), given, _named(ctx, given))
-    if given["source"] is None or given["n_clusters"] is None:
-        raise InputError("INPUT and -k, the number of clusters, are needed.")
-    folder = out or free_folder(f"{_name(given['source'])}-{given['method']}")
-    if not resume:
-        check_free(folder, overwrite=overwrite)
-    elif Run(folder).complete:
+        with problems.collect():
+            given = _begun(out, given, _named(ctx, given))
+    folder = out or free_folder(f"{_name(given['source'] or '')}-{given['method']}")
+    if resume and not problems and Run(folder).complete:
         say(f"{folder} is complete already; nothing is left to do.")
         if not Run(folder).report.exists():
             leave_report(Run(folder))
         return
+    _check(problems, given, folder, device=device, resume=resume, overwrite=overwrite)
     made, estimator, data = _cluster(
         given, folder, device=device, resume=resume, overwrite=overwrite
     )
     summarise(made)
     leave_report(made, data, estimator)
+
+
+def _check(
+    problems: Problems,
+    given: dict[str, Any],
+    folder: Path,
+    *,
+    device: str,
+    resume: bool,
+    overwrite: bool,
+) -> None:
+    """Refuse what cannot be done before anything is read, with all reasons at once."""
+    from infomeans.runs import check_free
+
+    with loading():
+        from infomeans.data.benchmarks import BENCHMARKS
+        from infomeans.data.sources import locate
+        from infomeans.workflows.request import Request
+
+    if resume and problems:
+        # It is not known which parameters the run was begun with.
+        given = {**given, "params": {}}
+    elif given["n_clusters"] is None:
+        problems.add("-k, the number of clusters, is needed.")
+    source = given["source"]
+    if source is None and not resume:
+        problems.add("INPUT, what to cluster, is needed.")
+    with problems.collect():
+        if source is not None and not is_path(source) and source not in BENCHMARKS:
+            locate(source)
+    with problems.collect():
+        if not resume:
+            check_free(folder, overwrite=overwrite)
+    with problems.collect():
+        Request(**{**given, "n_clusters": given["n_clusters"] or 1}).estimator(device)
+    problems.report()
 
 
 def _cluster(
@@ -181,7 +218,6 @@ def _cluster(
         from infomeans.workflows.request import Request
 
     request = Request(**given)
-    request.estimator(device)
     data = read(request.source, **request.reading)
     deep = request.method in METHODS
     try:
@@ -211,19 +247,24 @@ def _name(source: str) -> str:
     return Path(fixed[-1]).stem if fixed and fixed[-1] != os.sep else "run"
 
 
-def _params(settings: list[str] | None, **named: int | None) -> dict[str, Any]:
+def _params(problems: Problems, settings: list[str] | None, **named: int | None) -> dict[str, Any]:
     params: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     for setting in settings or ():
         name, equals, text = setting.partition("=")
         if not equals:
-            raise InputError(f"--set {setting} is not of the form NAME=VALUE.")
-        if name in params:
-            raise InputError(f"--set {setting}: {name} is given twice.")
-        try:
-            params[name] = json.loads(text)
-        except ValueError:
-            params[name] = text
+            problems.add(f"--set {setting} is not of the form NAME=VALUE.")
+        elif name in params:
+            problems.add(f"--set {setting}: {name} is given twice.")
+        else:
+            params[name] = _value(text)
     return params
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _named(ctx: typer.Context, given: dict[str, Any]) -> set[str]:
@@ -236,17 +277,22 @@ def _named(ctx: typer.Context, given: dict[str, Any]) -> set[str]:
     return typed | (given["params"].keys() if "settings" in typed else set())
 
 
-def _agreed(run: "Run", given: dict[str, Any], named: set[str]) -> dict[str, Any]:
+def _begun(out: Path | None, given: dict[str, Any], named: set[str]) -> dict[str, Any]:
     """What a run was begun with; anything else that is asked for now contradicts it."""
-    kept = run.config["arguments"]
-    before, now = _flat(kept), _flat(given)
+    from infomeans.runs import Run
+
+    if out is None:
+        raise InputError("--resume needs --out, the run folder to go on with.")
+    kept: dict[str, Any] = dict(Run(out).config["arguments"])
+    before, now, problems = _flat(kept), _flat(given), Problems()
     for name in sorted(named & now.keys()):
         if now[name] != before.get(name):
-            raise InputError(
-                f"{run.path} was begun with {name} {before.get(name)!r}, not {now[name]!r}; "
-                f"--resume goes on with what it was begun with."
+            problems.add(
+                f"{out} was begun with {name} {before.get(name)!r}, not {now[name]!r}; --resume "
+                f"goes on with what it was begun with."
             )
-    return dict(kept)
+    problems.report()
+    return kept
 
 
 def _flat(request: dict[str, Any]) -> dict[str, Any]:

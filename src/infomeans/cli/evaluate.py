@@ -27,21 +27,23 @@ def evaluate(
 
     Example: infomeans evaluate run --labels folder
     """
-    from infomeans.metrics import confusion, scores
+    from infomeans.metrics import confusion, labelled, scored_on, scores_of_labelled
     from infomeans.runs import Run
     from infomeans.workflows.evaluate import true_classes
 
     made = Run(run)
     clusters = made.labels
     classes = true_classes(made, clusters.ids, labels, id_column=id_column, key=key)
-    figures = scores(classes, clusters.clusters)
+    figures = scores_of_labelled(classes, clusters.clusters)
     for name, title in (("acc", "accuracy"), ("nmi", "NMI"), ("ari", "ARI")):
         console.print(f"{title:<9} {figures[name]:.4f}", highlight=False)
-    names = made.names
+    names, known = made.names, labelled(classes)
+    if not known.all():
+        say(f"scored {scored_on(int(known.sum()), len(known))}")
     if names.merge:
         say(f"of {len(set(clusters.clusters.tolist()))} clusters, after merging")
-    labels_ = [names.named(cluster) for cluster in clusters.clusters.tolist()]
-    found = confusion(classes, labels_)
+    labels_ = [names.named(cluster) for cluster in clusters.clusters[known].tolist()]
+    found = confusion(classes[known], labels_)
     fits = max(found.counts.shape) <= WIDEST
     console.print(_table(found) if fits else _mistakes(found))
 

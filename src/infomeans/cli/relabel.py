@@ -29,8 +29,9 @@ def relabel(
     given = made.read_names(names)
     labels = made.rename(given)
     groups = len(set(labels.clusters.tolist()))
+    named = given.titles.keys() & set(given.merged(made.config["arguments"]["n_clusters"]).tolist())
     say(
-        f"{len(given.names)} named, {sum(map(len, given.merge)) - len(given.merge)} merged away: "
+        f"{len(named)} named, {sum(map(len, given.merge)) - len(given.merge)} merged away: "
         f"{groups} clusters in {made.path / 'labels.csv'}"
     )
     say(f"The report shows it after: infomeans report {made.path}")

@@ -24,7 +24,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 def command(
     app: typer.Typer, name: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function a command whose errors are one line, unless --debug is given.
+    """Make a function a command whose errors are one line each, unless --debug is given.
 
     Exit codes: 2 for what the user gave, 1 for what the system refused, 130 for Ctrl-C.
     """
@@ -56,7 +56,7 @@ def _one_line(debug: bool) -> Iterator[None]:
     except InputError as error:
         if debug:
             raise
-        fail(str(error), code=2)
+        fail(*error.problems, code=2)
     except OSError as error:
         if debug:
             raise
@@ -64,9 +64,10 @@ def _one_line(debug: bool) -> Iterator[None]:
         fail(where + (error.strerror or str(error)), code=1)
 
 
-def fail(message: str, *, code: int) -> None:
-    """Say what is wrong and leave."""
-    errors.print(f"[red]Error:[/red] {escape(message)}", highlight=False, soft_wrap=True)
+def fail(*messages: str, code: int) -> None:
+    """Say what is wrong, in a line for each mistake, and leave."""
+    for message in messages:
+        errors.print(f"[red]Error:[/red] {escape(message)}", highlight=False, soft_wrap=True)
     raise typer.Exit(code)
 
 

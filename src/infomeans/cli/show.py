@@ -54,6 +54,8 @@ def summarise(run: "Run") -> None:
 
 
 def _facts(run: "Run") -> dict[str, str]:
+    from infomeans.metrics import scored_on
+
     request, data, metrics = run.config["arguments"], run.config["data"], run.metrics
     phases = Counter(record["phase"] for record in run.history)
     shape = " x ".join(map(str, data["sample_shape"]))
@@ -77,6 +79,8 @@ def _facts(run: "Run") -> dict[str, str]:
                     f"accuracy {scores['acc']:.4f}, NMI {scores['nmi']:.4f}, "
                     f"ARI {scores['ari']:.4f}"
                 )
+        if on := scored_on(metrics.get("scored", data["n_samples"]), data["n_samples"]):
+            facts["scored"] = on
     return facts
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pyarrow
 
 EMPTY = "empty"
+NO_LABEL = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan"})
+"""Texts that programs write where a label is missing."""
 
 
 def is_numeric(kind: pyarrow.DataType) -> bool:
@@ -48,22 +50,46 @@ def numbers(column: pyarrow.ChunkedArray) -> NDArray[Any]:
 def texts(
     table: pyarrow.Table, name: str, source: str, role: Literal["ids", "labels"]
 ) -> list[str]:
-    """The values of the column that gives the ids or the labels, none of them missing."""
+    """The values of the column that gives the ids or the labels; no id may be missing."""
     if name not in table.column_names:
         also = "; a file or 'folder' is accepted as well" if role == "labels" else ""
         raise InputError(
             f"{source} has no column {name!r} for the {role}, but "
             f"{few(table.column_names, 8)}{also}."
         )
-    return as_texts(table[name].to_pylist(), f"{source}: the column {name!r} of the {role}")
+    values = table[name].to_pylist()
+    if role == "labels":
+        return label_texts(values)
+    return as_texts(values, f"{source}: the column {name!r} of the {role}")
 
 
 def as_texts(values: Sequence[Any], what: str) -> list[str]:
     """Values as text, none of them missing."""
-    missing = sum(value in (None, "", b"") or value != value for value in values)
+    missing = sum(map(_is_missing, values))
     if missing:
         raise InputError(f"{what} lacks {missing} of {len(values)} values.")
-    return [
-        value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
-        for value in values
-    ]
+    return list(map(_text, values))
+
+
+def label_texts(values: Sequence[Any]) -> list[str]:
+    """Labels as text; a missing one is empty."""
+    found = ["" if _is_missing(value) else _text(value) for value in values]
+    return ["" if label in NO_LABEL else label for label in found]
+
+
+def label_array(labels: Sequence[str], what: str) -> NDArray[np.str_]:
+    """Labels of all samples, at least one of which has one."""
+    if not any(labels):
+        raise InputError(f"{what} gives no label for any of the {len(labels)} samples.")
+    return np.array(labels)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value in (None, "", b"") or bool(value != value)
+    except TypeError:  # pandas' NA is neither equal to anything nor unequal.
+        return True
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)

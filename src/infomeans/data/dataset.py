@@ -42,7 +42,7 @@ class Dataset:
     source : str
         Where the samples came from.
     labels : (n,) array of str, optional
-        For scoring only.
+        For scoring only; empty where a sample has none.
     skipped : list of (id, reason)
         Images that could not be read.
     ignored : list of (name, reason)

@@ -26,7 +26,7 @@ def read_delimited(path: Path, text: Collection[str]) -> pyarrow.Table:
     text : collection of str
         Columns that are text even if they look like numbers.
     """
-    raw = content(path).lstrip(b"\r\n")
+    raw = content(path).strip(b"\r\n") + b"\n"
     encoding = _encoding(raw)
     with reading(path):
         line = raw.partition(b"\n")[0].decode(encoding).removeprefix("\ufeff")
@@ -90,7 +90,12 @@ def _parse(
         read_options=arrow_csv.ReadOptions(
             encoding=encoding, column_names=names, use_threads=False
         ),
-        parse_options=arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        parse_options=arrow_csv.ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=True,
+            # Where there is one column, an empty line is a row whose value is missing.
+            ignore_empty_lines=len(head) > 1,
+        ),
         convert_options=arrow_csv.ConvertOptions(
             decimal_point=point,
             column_types={n: pyarrow.string() for n in names or head if n.strip() in text},

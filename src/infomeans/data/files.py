@@ -64,5 +64,13 @@ def lines(path: Path) -> list[str]:
 
     Bytes that are not UTF-8 survive as the surrogates that name such files.
     """
-    text = content(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    return [line.strip() for line in text.strip().split("\n")]
+    return [line.strip() for line in _text(path).strip().split("\n")]
+
+
+def all_lines(path: Path) -> list[str]:
+    """The same, with empty lines at the beginning and the end."""
+    return [line.strip() for line in _text(path).removesuffix("\n").split("\n")]
+
+
+def _text(path: Path) -> str:
+    return content(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")

@@ -74,7 +74,7 @@ def open(  # noqa: A001
         What takes the place of missing values in a table.
     labels : str or array, optional
         Where labels are: "folder", a file, or a column or array of the source; or one label for
-        each sample. They are never features.
+        each sample. They are never features. Some may be missing, and are empty then.
     like : Schema or path, optional
         Read the input as other input was, so that a model fitted on that can be applied: the
         schema of those samples, or the folder of the model or its run.

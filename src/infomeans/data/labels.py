@@ -1,4 +1,7 @@
-"""Labels, for scoring alone, and where they may come from."""
+"""Labels, for scoring alone, and where they may come from.
+
+Labels are text. A sample that has none has the empty text; scores leave it out.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from infomeans.data.columns import as_texts, texts
+from infomeans.data.columns import label_array, label_texts, texts
 from infomeans.data.containers import Arrays, is_idx, is_label_array
 from infomeans.data.files import (
     ARRAY_SUFFIXES,
     LIST_SUFFIXES,
     TABLE_SUFFIXES,
+    all_lines,
     has_suffix,
     lines,
     printable,
@@ -35,13 +39,14 @@ def find_labels(
     key: str | None = None,
     listed: Sequence[str] | None = None,
 ) -> LabelArray:
-    """One label for each id.
+    """One label for each id, empty where there is none.
 
     Parameters
     ----------
     spec : str
         "folder" for the name of the folder that an image lies in; a file with one label a sample
-        or with a column of ids; or a column or array of the source itself.
+        or with a column of ids; or a column or array of the source itself. Labels may be missing,
+        but not all of them.
     ids : sequence of n str
     source : optional
         What the samples were read from, for a column or array of it.
@@ -58,7 +63,7 @@ def find_labels(
     (n,) array of str
     """
     if spec == "folder":
-        return np.array([_folder(name) for name in ids])
+        return _folders(ids)
     if not is_column(spec):
         labels = _in_file(Path(spec), ids, id_column, key)
     elif source is not None:
@@ -71,8 +76,9 @@ def find_labels(
 
 
 def labels_in_order(labels: ArrayLike, ids: Sequence[str]) -> LabelArray:
-    """Labels given one by one, as text."""
-    return _aligned("array", as_texts(np.asarray(labels).ravel().tolist(), "labels"), ids, None)
+    """Labels given one by one, as text; None, NaN and empty texts are missing ones."""
+    given = np.asarray(labels, dtype=object).ravel().tolist()
+    return _aligned("array", label_texts(given), ids, None)
 
 
 def is_column(spec: str) -> bool:
@@ -86,13 +92,15 @@ def _listed_in(source: object) -> list[str] | None:
     return found.ids if isinstance(found, Images) else None
 
 
-def _folder(name: str) -> str:
-    folder = PurePosixPath(name).parent.name
-    if not folder:
+def _folders(ids: Sequence[str]) -> LabelArray:
+    labels = [PurePosixPath(name).parent.name for name in ids]
+    if not any(labels):
+        others = f" and the other {len(ids) - 1} lie" if len(ids) > 1 else " lies"
         raise InputError(
-            f"labels='folder' is for images in folders of their classes; {name!r} lies in none."
+            f"labels='folder' is for images in a folder for each class, but {ids[0]!r}{others} in "
+            f"none; leave labels out or give a file of labels."
         )
-    return folder
+    return np.array(labels)
 
 
 def _in_source(spec: str, source: object) -> list[str]:
@@ -106,7 +114,7 @@ def _in_source(spec: str, source: object) -> list[str]:
 
 def _in_file(path: Path, ids: Sequence[str], id_column: str | None, key: str | None) -> list[str]:
     if has_suffix(path.name, LIST_SUFFIXES):
-        return as_texts([printable(line) for line in lines(path)], str(path))
+        return label_texts([printable(line) for line in _lines(path, len(ids))])
     if has_suffix(path.name, TABLE_SUFFIXES):
         return _of_table(Table.in_file(path), ids, id_column, key)
     if has_suffix(path.name, ARRAY_SUFFIXES) or is_idx(path):
@@ -117,13 +125,24 @@ def _in_file(path: Path, ids: Sequence[str], id_column: str | None, key: str | N
     )
 
 
+def _lines(path: Path, n_samples: int) -> list[str]:
+    """The lines of a file; empty ones at its ends count where samples would lack a line."""
+    found = lines(path)
+    if len(found) >= n_samples:
+        return found
+    found = all_lines(path)
+    while len(found) > n_samples and not found[-1]:
+        found.pop()
+    return found
+
+
 def _of_array(arrays: Arrays, key: str | None) -> list[str]:
     values, _ = arrays.read(key, is_label_array)
     if values.ndim == 0 or values.size != len(values):
         raise InputError(
             f"{arrays.source} has labels of shape {values.shape}; one for each sample is accepted."
         )
-    return as_texts(values.ravel().tolist(), arrays.source)
+    return label_texts(values.ravel().tolist())
 
 
 def _of_table(
@@ -149,13 +168,12 @@ def _joined(source: str, names: list[str], labels: list[str], ids: Sequence[str]
     label_of = dict(zip(names, labels, strict=True))
     if len(label_of) < len(names):
         raise InputError(f"{source} has more than one label for the same id.")
-    unknown = [name for name in ids if name not in label_of]
-    if unknown:
+    if label_of.keys().isdisjoint(ids):
         raise InputError(
-            f"{source} has no label for {len(unknown)} of the {len(ids)} samples, such as "
-            f"{unknown[0]!r}."
+            f"{source} has no label for any of the {len(ids)} samples: their ids are {few(ids)}, "
+            f"but those of the file {few(names) or 'none'}."
         )
-    return [label_of[name] for name in ids]
+    return [label_of.get(name, "") for name in ids]
 
 
 def _aligned(
@@ -166,4 +184,4 @@ def _aligned(
         labels = [label_of[name] for name in ids]
     if len(labels) != len(ids):
         raise InputError(f"labels={spec!r} gives {len(labels)} labels for {len(ids)} samples.")
-    return np.array(labels)
+    return label_array(labels, f"labels={spec!r}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from infomeans.data.columns import EMPTY, numbers, texts, why_no_feature
+from infomeans.data.columns import EMPTY, label_array, numbers, texts, why_no_feature
 from infomeans.data.dataset import Dataset, row_numbers
 from infomeans.data.delimited import read_delimited
 from infomeans.data.files import printable, reading
@@ -108,7 +108,8 @@ def read_table(
     _fill(X, names, medians, source)
     labels = None
     if label_column is not None:
-        labels = np.array(texts(table, label_column, source, "labels"))
+        given = texts(table, label_column, source, "labels")
+        labels = label_array(given, f"{source}: the column {label_column!r}")
     return Dataset(
         rows=ArrayRows(X),
         ids=row_numbers(len(X)) if id_column is None else texts(table, id_column, source, "ids"),

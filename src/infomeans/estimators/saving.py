@@ -17,7 +17,7 @@ from infomeans.errors import InputError
 from infomeans.methods import ESTIMATORS
 from infomeans.model import Model, Scaling
 from infomeans.model.folder import ModelFolder
-from infomeans.networks import network_from_config, network_to_config
+from infomeans.networks import load_weights, network_from_config, network_to_config
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def load_model(
     except InputError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"{folder.path} holds no model that can be built: {reason}") from error
 
 
@@ -183,7 +183,7 @@ def _model(
     fitted = description["fitted"]
     parts = {part: _under(part, tensors) for part in ("network", "method", "scaling")}
     network = network_from_config(description["network"], given)
-    network.load_state_dict(parts["network"])
+    load_weights(network, parts["network"])
     # As the trainer leaves it: the layout decides in which order a convolution adds up.
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     method = estimator._build_method(fitted["n_features_out"], parts["method"])

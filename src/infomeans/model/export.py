@@ -29,6 +29,21 @@ def to_onnx(model: Any, path: str | Path) -> None:
     ----------
     model : fitted clusterer, or Model
     path : path
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onnxruntime
+    >>> from sklearn.datasets import load_iris
+    >>> from infomeans import KMeansBaseline
+    >>> from infomeans.export import to_onnx
+    >>> X = load_iris().data
+    >>> model = KMeansBaseline(3, random_state=0).fit(X)
+    >>> to_onnx(model, "iris.onnx")
+    >>> session = onnxruntime.InferenceSession("iris.onnx")
+    >>> (posteriors,) = session.run(["posteriors"], {"samples": X.astype(np.float32)})
+    >>> bool((posteriors.argmax(axis=1) == model.labels_).all())
+    True
     """
     if importlib.util.find_spec("onnxscript") is None:
         raise InputError("Exporting needs onnx and onnxscript: pip install 'infomeans[onnx]'.")

@@ -14,6 +14,7 @@ from infomeans.networks.build import (
 from infomeans.networks.convolutional import convolutional_autoencoder, kernel_and_padding
 from infomeans.networks.dense import dense_autoencoder
 from infomeans.networks.residual import ResidualNetwork
+from infomeans.networks.weights import load_weights
 
 __all__ = [
     "AnyNetwork",
@@ -27,6 +28,7 @@ __all__ = [
     "default_network",
     "dense_autoencoder",
     "kernel_and_padding",
+    "load_weights",
     "network_from_config",
     "network_to_config",
     "takes_embeddings",

@@ -19,7 +19,15 @@ from infomeans.data.files import printable
 from infomeans.errors import ClusteringWarning
 from infomeans.estimators import KMeansBaseline
 from infomeans.estimators.base import SampleClusterer
-from infomeans.metrics import Confusion, ari, confusion, nmi, scores
+from infomeans.metrics import (
+    Confusion,
+    ari,
+    confusion,
+    labelled,
+    nmi,
+    scored_on,
+    scores_of_labelled,
+)
 from infomeans.plots.typical import typical_samples
 from infomeans.runs import Run, entropies
 from infomeans.training.fitted import cluster_problems
@@ -115,7 +123,7 @@ class Findings:
 
     @property
     def classes(self) -> Any:
-        """The true classes (n,), if they were given."""
+        """The true classes (n,), if they were given; empty where a sample has none."""
         return None if self.data is None else self.data.labels
 
     def members(self, cluster: int) -> IntArray:
@@ -142,6 +150,8 @@ def overview(found: Findings) -> dict[str, Any]:
     for name, title in (("acc", "accuracy"), ("nmi", "NMI"), ("ari", "ARI")):
         if name in metrics:
             facts[title] = f"{metrics[name]:.4f}"
+    if on := scored_on(metrics.get("scored", len(found.ids)), len(found.ids)):
+        facts["scored"] = on
     facts["made"] = f"{run.config.get('created', '')[:10]}, infomeans "
     facts["made"] += run.config["versions"]["infomeans"]
     return {"facts": facts, "sentence": _sentence(found), "warnings": warnings(found)}
@@ -294,13 +304,17 @@ def _kmeans(found: Findings, data: Dataset) -> dict[str, Any]:
     some = np.sort(np.random.default_rng(0).permutation(len(data))[:BASELINE_SAMPLES])
     request = found.run.config["arguments"]
     baseline = KMeansBaseline(
-        min(found.k, len(some)), n_init=STARTS, random_state=0, embeddings=request["embeddings"]
+        min(found.k, len(some)),
+        n_init=STARTS,
+        random_state=0,
+        embeddings=request.get("embeddings", False),
     )
     with catch_warnings():
         # Copies of few samples make fewer clusters, which is no failure here.
         simplefilter("ignore", ClusteringWarning)
         labels = baseline.fit(data.subset(some)).labels_
-    known = {} if found.classes is None else scores(found.classes[some], labels)
+    classes = () if found.classes is None else found.classes[some]
+    known = scores_of_labelled(classes, labels) if any(classes) else {}
     few = f", {len(some):,} of them" if len(some) < len(data) else ""
     agreement = ari(found.clusters[some], labels)
     return {"method": f"K-means on the data{few}", "agreement": agreement, **_scores(known)}
@@ -314,7 +328,9 @@ def against_classes(found: Findings) -> dict[str, Any] | None:
     """The clusters against the true classes, matched as well as can be."""
     if found.classes is None:
         return None
-    table = _counted_order(confusion(found.classes, found.clusters))
+    known = labelled(found.classes)
+    classes, clusters = found.classes[known], found.clusters[known]
+    table = _counted_order(confusion(classes, clusters))
     sizes, totals = table.counts.sum(axis=0), table.counts.sum(axis=1)
     rows = []
     for column, cluster in enumerate(table.clusters.tolist()):
@@ -322,7 +338,7 @@ def against_classes(found: Findings) -> dict[str, Any] | None:
         if not right:
             rows.append({"cluster": cluster, "class": None})
             continue
-        inside, wanted = found.clusters == cluster, found.classes == table.classes[column]
+        inside, wanted = clusters == cluster, classes == table.classes[column]
         rows.append(
             {
                 "cluster": cluster,
@@ -338,7 +354,8 @@ def against_classes(found: Findings) -> dict[str, Any] | None:
         "classes": [str(name) for name in table.classes],
         "clusters": table.clusters.tolist(),
         "rows": rows,
-        "scores": scores(found.classes, found.clusters),
+        "scores": scores_of_labelled(classes, clusters),
+        "scored_on": scored_on(len(classes), len(found.ids)),
     }
 
 

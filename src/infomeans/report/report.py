@@ -241,7 +241,10 @@ class _Page:
         if self.labels is None:
             return {"classes": None, "confusion": None}
         number = {name: at for at, name in enumerate(self.labels["classes"])}
-        classes = np.array([number[str(name)] for name in self.found.classes[self.shown]])
+        # A sample without a label has the number that follows the last class.
+        classes = np.array(
+            [number.get(str(name), len(number)) for name in self.found.classes[self.shown]]
+        )
         table = {name: self.labels[name] for name in ("classes", "clusters")}
         table["counts"] = self.labels["counts"].tolist()
         return {

@@ -11,7 +11,33 @@ from infomeans.training.history import Record
 
 
 class Callback:
-    """Override what you need; every method does nothing by itself."""
+    """Override what you need; every method does nothing by itself.
+
+    An estimator takes a list of callbacks as its parameter `callbacks`.
+
+    Examples
+    --------
+    Pretraining ends as soon as the reconstruction is good enough:
+
+    >>> from sklearn.datasets import load_iris
+    >>> from infomeans import MIADM
+    >>> from infomeans.training import Callback
+    >>> class GoodEnough(Callback):
+    ...     def on_phase(self, phase, epochs):
+    ...         print(f"{phase}: at most {epochs} epochs")
+    ...
+    ...     def on_epoch(self, record):
+    ...         return record.phase == "pretrain" and record.loss < 10
+    >>> lengths = {"pretrain_epochs": 5, "warmup_epochs": 1, "epochs": 2}
+    >>> model = MIADM(3, callbacks=[GoodEnough()], random_state=0, **lengths)
+    >>> model = model.fit(load_iris().data)
+    pretrain: at most 5 epochs
+    start: at most 0 epochs
+    warm-up: at most 1 epochs
+    alternate: at most 2 epochs
+    >>> sum(record["phase"] == "pretrain" for record in model.history_)
+    1
+    """
 
     def on_phase(self, phase: str, epochs: int) -> None:
         """A phase begins.

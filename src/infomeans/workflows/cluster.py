@@ -24,7 +24,7 @@ from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.deep import DeepEstimator
 from infomeans.estimators.saving import write_model
 from infomeans.functional import entropy
-from infomeans.metrics import scores
+from infomeans.metrics import scores_of_labelled
 from infomeans.runs import Run
 from infomeans.training import Callback, Fitted, Record
 from infomeans.workflows.request import Request, as_input_error
@@ -119,9 +119,9 @@ def finish(
     if start is not None:
         figures["start"] = {"agreement": fitted.agreement}
     if data.labels is not None:
-        figures |= scores(data.labels, fitted.labels)
+        figures |= scores_of_labelled(data.labels, fitted.labels)
         if start is not None:
-            figures["start"] |= scores(data.labels, start)
+            figures["start"] |= scores_of_labelled(data.labels, start)
     run.write_history(estimator.history_)
     write_model(estimator, run.model, schema=data.schema, overwrite=True)
     run.write_results(data.ids, fitted.posteriors, fitted.embedding, figures, parquet=parquet)

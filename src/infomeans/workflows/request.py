@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import infomeans
-from infomeans.errors import InputError
+from infomeans.errors import InputError, Problems
 from infomeans.estimators.base import SampleClusterer
+from infomeans.estimators.parameters import check_parameters
 from infomeans.methods import BASELINES, METHODS
 from infomeans.training import make_fabric
 
@@ -58,31 +59,30 @@ class Request:
     parquet: bool = False
 
     def estimator(self, device: str = "auto") -> SampleClusterer:
-        """The method's estimator, with the parameters asked for."""
-        known = METHODS | BASELINES
+        """The method's estimator, with the parameters asked for; all mistakes are reported."""
+        problems, known = Problems(), METHODS | BASELINES
         if self.method not in known:
-            raise InputError(
-                f"method {self.method!r} is unknown; choose one of {', '.join(known)}."
-            )
-        made: SampleClusterer = getattr(infomeans, known[self.method].estimator)(self.n_clusters)
-        accepted = made.get_params().keys() - TAKEN
-        for name in self.params.keys() - accepted:
-            raise InputError(
-                f"{self.method} has no parameter {name!r} to set; it has "
-                f"{', '.join(sorted(accepted))}."
-            )
-        made.set_params(**self.params, random_state=self.seed, device=device)
-        if self.embeddings:
-            if self.params.get("pretrain_epochs"):
-                raise InputError(
-                    "--embeddings have no auto-encoder to pretrain; leave --pretrain-epochs out."
-                )
-            if self.method in METHODS:
-                made.set_params(network="residual")
-            else:
-                made.set_params(embeddings=True)
-        with as_input_error():
+            problems.add(f"method {self.method!r} is unknown; choose one of {', '.join(known)}.")
+        with problems.collect(ValueError):
             make_fabric(device)
+        models: dict[str, SampleClusterer] = {
+            slug: getattr(infomeans, known[slug].estimator)(self.n_clusters)
+            for slug in ([self.method] if self.method in known else known)
+        }
+        with problems.collect():
+            check_parameters(models, self.params, TAKEN)
+        if self.embeddings and self.params.get("pretrain_epochs"):
+            problems.add(
+                "--embeddings have no auto-encoder to pretrain; leave --pretrain-epochs out."
+            )
+        problems.report()
+        made = models[self.method]
+        made.set_params(**self.params, random_state=self.seed, device=device)
+        if self.embeddings and self.method in METHODS:
+            made.set_params(network="residual")
+        elif self.embeddings:
+            made.set_params(embeddings=True)
+        with as_input_error():
             made._validate_params()
         return made
 

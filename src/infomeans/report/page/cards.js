@@ -82,7 +82,7 @@ function partsLine(root) {
 
 function card(root) {
   const size = sizeOf(root), share = size / content.n;
-  const input = make("input", { value: names.given[root] || "", placeholder: "cluster " + root, maxLength: 80 });
+  const input = make("input", { value: names.title(root), placeholder: "cluster " + root, maxLength: 80 });
   input.setAttribute("aria-label", "Name of cluster " + root);
   input.addEventListener("change", () => {
     names.rename(root, input.value);
@@ -139,7 +139,7 @@ function drawDoubtful() {
     make("div", { className: "thumbs" }, ...samples.map((i) => sampleButton(i))))));
   if (!pairs.length) byId("pairs").append(make("p", { className: "hint" }, "None: no sample lies between two clusters."));
 }
-const shortName = (cluster) => names.given[names.root(cluster)] || String(names.root(cluster));
+const shortName = (cluster) => names.title(names.root(cluster)) || String(names.root(cluster));
 
 const tell = (text) => { byId("said").textContent = text; };
 

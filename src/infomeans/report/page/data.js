@@ -10,6 +10,7 @@ const X = unpack(points.x, Float32Array), Y = unpack(points.y, Float32Array);
 const clusterOf = unpack(points.cluster, Uint32Array), secondOf = unpack(points.second, Uint32Array);
 const confidenceOf = unpack(points.confidence, Float32Array), runnerUpOf = unpack(points.runner_up, Float32Array);
 const classOf = content.classes ? unpack(content.classes.of, Uint32Array) : null;
+const hasClass = (i) => classOf && classOf[i] < content.classes.names.length;
 const rowValues = content.table ? unpack(content.table.values, content.table.exact ? Float64Array : Float32Array) : null;
 const n = X.length;
 const idOf = (i) => content.ids ? content.ids[i] : String(i);
@@ -92,7 +93,7 @@ function details(i, side = 112) {
   const sure = `${names.of(clusterOf[i])}, confidence ${sureOfGroup(i).toFixed(3)}`;
   parts.push(make("div", { className: "row" }, signOf(names.root(clusterOf[i])), sure));
   if (divided(i) && confidenceOf[i] < 0.9995) line("else " + names.of(secondOf[i]), "hint");
-  if (classOf) line("true class " + content.classes.names[classOf[i]], "hint");
+  if (hasClass(i)) line("true class " + content.classes.names[classOf[i]], "hint");
   if (rowValues) {
     const d = content.table.names.length, body = make("tbody");
     content.table.names.forEach((name, f) => {

@@ -5,7 +5,7 @@ function passes(i, root) {
   const sure = confidenceOf[i];
   if (filter.hidden.has(root)) return false;
   if (sure < filter.low - 0.005 || sure > filter.high + 0.005) return false;
-  if (filter.class === "wrong") return content.matched[clusterOf[i]] !== classOf[i];
+  if (filter.class === "wrong") return hasClass(i) && content.matched[clusterOf[i]] !== classOf[i];
   return filter.class === "" || classOf[i] === Number(filter.class);
 }
 

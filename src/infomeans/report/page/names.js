@@ -1,8 +1,9 @@
-// What the reader calls the clusters, and which of them are one; kept in this browser.
+// What the reader calls the clusters, and which of them are one; kept in this browser. A name is kept as it
+// was typed, with the cluster that it was typed for, or with all clusters of the group.
 const names = {
   given: {},
   groups: [],
-  apart: {},
+  before: {},
   listeners: [],
 
   // What was kept counts as long as the page still says what it said then.
@@ -34,36 +35,39 @@ const names = {
   roots() {
     return [...Array(k).keys()].filter((cluster) => this.root(cluster) === cluster);
   },
+  // What a group was called: the names of its clusters, each once. Nothing ever takes it apart again.
+  title(root) {
+    return [...new Set(this.members(root).map((member) => this.given[member]).filter(Boolean))].join(" + ");
+  },
   of(cluster) {
-    const root = this.root(cluster), title = (one) => this.given[one] || "cluster " + one, name = title(root);
-    const twins = this.given[root] && this.roots().some((other) => other !== root && title(other) === name);
+    const root = this.root(cluster), title = (one) => this.title(one) || "cluster " + one, name = title(root);
+    const twins = this.title(root) && this.roots().some((other) => other !== root && title(other) === name);
     return twins ? `${name} (${root})` : name;
   },
   rename(root, text) {
-    const name = text.trim().replace(/\s+/g, " ");
-    if (name) this.given[root] = name; else delete this.given[root];
+    const name = text.trim().replace(/\s+/g, " "), members = this.members(root);
+    const together = members.length > 1 && members.every((one) => this.given[one] === this.given[root]);
+    for (const one of members) {
+      if (!together) this.before[one] = members.length > 1 ? this.given[one] : undefined;
+      if (name) this.given[one] = name; else delete this.given[one];
+    }
     this.changed(false);
   },
   merge(a, b) {
     const joined = [...new Set([...this.members(a), ...this.members(b)])].sort((x, y) => x - y);
-    const both = [this.given[this.root(a)], this.given[this.root(b)]].filter(Boolean);
-    const name = [...new Set(both)].join(" + ").slice(0, 80);
-    for (const one of [this.root(a), this.root(b)]) if (this.members(one).length === 1) this.apart[one] = this.given[one];
     this.groups = this.groups.filter((group) => !group.some((member) => joined.includes(member)));
     this.groups.push(joined);
-    joined.forEach((member) => delete this.given[member]);
-    if (name) this.given[joined[0]] = name;
     this.changed(true);
   },
   split(cluster) {
-    const group = this.members(cluster), name = this.given[group[0]];
+    const group = this.members(cluster), rest = group.filter((member) => member !== cluster);
     this.groups = this.groups.filter((members) => !members.includes(cluster));
-    const rest = group.filter((member) => member !== cluster);
     if (rest.length > 1) this.groups.push(rest);
-    delete this.given[group[0]];
-    if (name && rest.length > 1) this.given[rest[0]] = name;
-    // What stands alone again has the name that it had before.
-    for (const one of rest.length > 1 ? [cluster] : [cluster, ...rest]) if (this.apart[one]) this.given[one] = this.apart[one];
+    // A name that others have too was typed for the group; what stands alone again has the one it had before.
+    if (rest.some((other) => this.given[other] === this.given[cluster])) {
+      delete this.given[cluster];
+      for (const one of rest.length > 1 ? [cluster] : group) if (this.before[one]) this.given[one] = this.before[one];
+    }
     this.changed(true);
   },
   forget() {

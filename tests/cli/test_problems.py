@@ -1,0 +1,80 @@
+"""Several mistakes in one call are all reported."""
+
+import pytest
+
+
+@pytest.fixture
+def mistakes(infomeans, tmp_path, monkeypatch):
+    """What a call of `cluster` is told, error by error."""
+    monkeypatch.chdir(tmp_path)
+
+    def mistakes(*arguments):
+        said = infomeans("cluster", *arguments, code=2).stderr.splitlines()
+        return [line.removeprefix("Error: ") for line in said if line.startswith("Error: ")]
+
+    return mistakes
+
+
+def assert_about(said, *wanted):
+    assert len(said) == len(wanted), said
+    for part in wanted:
+        assert any(part in line for line in said), (part, said)
+
+
+def test_method_device_and_source(mistakes, tmp_path):
+    said = mistakes("x.csv", "-k", 3, "--method", "foo", "--set", "lam=abc", "--device", "tpu")
+    assert_about(
+        said, "x.csv: there is no such file", "method 'foo'", "'lam' parameter", "device='tpu'"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_parameter_that_some_method_takes_is_no_mistake_of_its_own(mistakes, table):
+    said = mistakes(
+        table, "-k", 3, "--method", "magic", "--set", "gamma=2", "--set", "targets=exact"
+    )
+    assert_about(said, "method 'magic'")
+    said = mistakes(table, "-k", 3, "--method", "magic", "--set", "colour=red")
+    assert_about(said, "method 'magic'", "No method has a parameter colour")
+
+
+def test_every_parameter(mistakes, table):
+    settings = ["lam=abc", "epochs=-1", "colour=red", "shape=round", "nothing", "lam=2"]
+    options = [part for one in settings for part in ("--set", one)]
+    said = mistakes(table, *options, "--device", "tpu")
+    assert_about(
+        said,
+        "-k, the number of clusters",
+        "'lam' parameter",
+        "'epochs' parameter",
+        "mi-adm has no parameter colour, shape to set",
+        "NAME=VALUE",
+        "lam is given twice",
+        "device='tpu'",
+    )
+
+
+def test_input_number_of_clusters_and_folder(mistakes, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file.txt").write_text("mine")
+    said = mistakes("--out", "mine", "--embeddings", "--pretrain-epochs", 3, "--set", "lam=-1")
+    assert_about(
+        said,
+        "INPUT",
+        "-k, the number of clusters",
+        "mine exists already",
+        "no auto-encoder to pretrain",
+        "'lam' parameter",
+    )
+
+
+def test_resuming_and_overwriting(mistakes, run):
+    assert_about(
+        mistakes("--resume", "--overwrite", "--method", "foo", "--device", "tpu"),
+        "--resume goes on with a run, --overwrite replaces it",
+        "--resume needs --out",
+        "method 'foo'",
+        "device='tpu'",
+    )
+    contradicting = ["--resume", "--out", run, "-k", 5, "--seed", 7, "--device", "tpu"]
+    assert_about(mistakes(*contradicting), "n_clusters 3, not 5", "seed 0, not 7", "device='tpu'")
