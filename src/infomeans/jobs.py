@@ -306,6 +306,7 @@ def describe(samples: Samples) -> dict[str, Any]:
         "n_samples": len(samples.X),
         "sample_shape": list(samples.X.shape[1:]),
         "features": samples.names,
+        "fit": samples.recipe.to_json().get("fit"),
         "fingerprint": samples.fingerprint,
         "skipped": [list(entry) for entry in samples.skipped],
         "ignored": [list(entry) for entry in samples.ignored],

@@ -87,6 +87,14 @@ def cluster(
         int | None,
         typer.Option(min=1, help="Resize images to so many pixels squared.", rich_help_panel=INPUT),
     ] = None,
+    fit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="pad|crop|stretch",
+            help="What becomes of images of other proportions; by default what suits their sizes.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
     columns: Columns = None,
     id_column: IdColumn = None,
     key: Key = None,
@@ -126,6 +134,7 @@ def cluster(
 
     reading = {
         "image_size": image_size,
+        "fit": fit,
         "columns": names(columns),
         "id_column": id_column,
         "key": key,

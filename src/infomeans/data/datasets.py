@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from infomeans.data.decoding import Decoded, Size, decode_all
+from infomeans.data.decoding import Decoded, Fit, Size, decode_all
 from infomeans.data.images import Images
 from infomeans.data.samples import row_numbers
 from infomeans.errors import InputError
@@ -32,9 +32,9 @@ def holds_images(dataset: Dataset) -> bool:
 def images_of(dataset: Dataset, source: str) -> Images:
     """The Pillow images of a dataset."""
 
-    def decode(positions: Sequence[int], size: Size | None) -> Iterator[list[Decoded]]:
+    def decode(positions: Sequence[int], size: Size | None, fit: Fit) -> Iterator[list[Decoded]]:
         for position in positions:
-            yield decode_all([_sample(dataset, position)], size)
+            yield decode_all([_sample(dataset, position)], size, fit)
 
     return Images(source, row_numbers(len(dataset)), decode)
 

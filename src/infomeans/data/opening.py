@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from infomeans.data.benchmarks import BENCHMARKS, benchmark
 from infomeans.data.containers import Arrays, is_sample_array
+from infomeans.data.decoding import Fit
 from infomeans.data.images import Images, Progress, read_images
 from infomeans.data.labels import find_labels, is_column, labels_in_order
 from infomeans.data.recipes import (
@@ -31,18 +32,20 @@ _Expected = TypeVar("_Expected", bound=Recipe)
 _KINDS = {"images": "images", "table": "a table", "array": "an array"}
 _APPLIES_TO: dict[str, type] = {
     "image_size": Images,
+    "fit": Images,
     "columns": Table,
     "impute": Table,
     "id_column": Table,
     "key": Arrays,
 }
-_FIXED_BY_MODEL = ("image_size", "columns", "impute")
+_FIXED_BY_MODEL = ("image_size", "fit", "columns", "impute")
 
 
 def open(  # noqa: A001
     source: Any,
     *,
     image_size: int | None = None,
+    fit: Fit | None = None,
     columns: Sequence[str] | None = None,
     id_column: str | None = None,
     key: str | None = None,
@@ -63,6 +66,9 @@ def open(  # noqa: A001
         a numpy array or torch tensor, a torch dataset, or a frame of pandas or polars.
     image_size : int, optional
         Pixels a side that images get.
+    fit : "pad", "crop" or "stretch", optional
+        What becomes of images of other proportions: filled up with the colour of their border, cut
+        to their middle, or distorted. By default what suits their sizes.
     columns : sequence of str, optional
         The features of a table; by default its numeric columns.
     id_column : str, optional
@@ -91,14 +97,14 @@ def open(  # noqa: A001
     """
     if labels is not None and not isinstance(labels, str | PathLike):
         opened = open(
-            source, image_size=image_size, columns=columns, id_column=id_column, key=key,
-            impute=impute, like=like, strict=strict, data_dir=data_dir, progress=progress,
+            source, image_size=image_size, fit=fit, columns=columns, id_column=id_column,
+            key=key, impute=impute, like=like, strict=strict, data_dir=data_dir, progress=progress,
         )  # fmt: skip
         return replace(opened, labels=labels_in_order(labels, opened.ids))
     labels = None if labels is None else str(labels)
     columns = columns or None
     like = read_recipe(Path(like)) if isinstance(like, str | PathLike) else like
-    options = {"image_size": image_size, "columns": columns, "impute": impute}
+    options = {"image_size": image_size, "fit": fit, "columns": columns, "impute": impute}
     if labels is None:
         options |= {"id_column": id_column, "key": key}
     if isinstance(source, str) and source in BENCHMARKS and not Path(source).exists():
@@ -121,6 +127,7 @@ def open(  # noqa: A001
         samples = read_images(
             found,
             image_size=image_size,
+            fit=fit,
             like=_expect(ImageRecipe, like, found.source),
             strict=strict,
             progress=progress,

@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from infomeans._typing import Array, IntArray
 from infomeans.data import Samples
 from infomeans.data.files import printable
+from infomeans.errors import by_reason
 from infomeans.estimators import showing
 from infomeans.initial import kmeans
 from infomeans.metrics import Confusion, ari, confusion, nmi, scores
@@ -135,7 +136,9 @@ def overview(found: Findings) -> dict[str, Any]:
         "mean confidence": f"{metrics['confidence']:.3f}",
     }
     if data["skipped"]:
-        facts["skipped"] = f"{len(data['skipped'])} unreadable"
+        left_out = len(data["skipped"])
+        plural = "" if left_out == 1 else "s"
+        facts["left out"] = f"{left_out} image{plural}: {by_reason(data['skipped'])}"
     for name, title in (("acc", "accuracy"), ("nmi", "NMI"), ("ari", "ARI")):
         if name in metrics:
             facts[title] = f"{metrics[name]:.4f}"
