@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from math import log
 from statistics import fmean, median
 
 from infomeans.data.decoding import Fit, Size
@@ -13,8 +15,10 @@ ALIKE = 1.1
 """Proportions that differ by no more are taken for the same."""
 
 NEARLY_ALL = 0.95
-MOST_LOST = 0.35
-"""The mean share that a crop may lose; a square out of photos of 3:2 loses a third."""
+FEW, MOST = 4, 2 / 3
+"""Photos come in few proportions: so many hold this share of them."""
+
+LEAST_KEPT = 0.5
 
 
 def common_size(sizes: Sequence[Size]) -> Size:
@@ -27,11 +31,15 @@ def common_size(sizes: Sequence[Size]) -> Size:
 def best_fit(sizes: Sequence[Size], size: Size) -> Fit:
     """How to bring images of these sizes to one size.
 
-    Where nearly all have the same proportions, stretching changes all of them alike: nothing is
-    lost, and nothing added. Otherwise, a crop loses the same share of a picture as padding leaves
-    empty in its frame. Bars tell a network more of the proportions than of the picture, and the
-    middle of a picture is what it was taken for; so little is rather lost than filled, but much is
-    rather filled than lost.
+    - Nearly all have the same proportions: "stretch". It changes them alike, loses nothing and adds
+      nothing.
+    - Most have one of a few proportions, as photos do, upright or not: "crop". Bars would tell more
+      of how the camera was held than of what it saw.
+    - Every image has proportions of its own, as cut-outs do: "pad". The subject reaches the edges,
+      where a crop would cut it.
+
+    A crop loses the share of a picture that bars would take of its frame. Where that is more than
+    half in the mean, "pad" is the choice for photos as well.
 
     Parameters
     ----------
@@ -45,6 +53,8 @@ def best_fit(sizes: Sequence[Size], size: Size) -> Fit:
     alike = sum(1 / ALIKE <= shape / middle <= ALIKE for shape in shapes)
     if alike >= NEARLY_ALL * len(shapes):
         return "stretch"
-    relative = [shape * size[1] / size[0] for shape in shapes]
-    lost = fmean(1 - min(shape, 1 / shape) for shape in relative)
-    return "crop" if lost <= MOST_LOST else "pad"
+    steps = Counter(round(log(shape, ALIKE)) for shape in shapes)
+    common = sum(count for _, count in steps.most_common(FEW))
+    frame = size[0] / size[1]
+    kept = fmean(min(shape / frame, frame / shape) for shape in shapes)
+    return "crop" if common >= MOST * len(shapes) and kept >= LEAST_KEPT else "pad"
