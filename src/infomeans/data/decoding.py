@@ -98,7 +98,7 @@ def _open(path: str) -> Image.Image:
     """Open a file by what is in it; its suffix counts only where Pillow would be mistaken."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix in NOT_READ:
-        raise _NotReadError(f"{suffix} is not read; save it as JPEG, PNG or TIFF")
+        raise _NotReadError(f"cannot read {suffix}, convert it to JPEG or PNG")
     try:
         return Image.open(path, formats=FORMATS)
     except UnidentifiedImageError:

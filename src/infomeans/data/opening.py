@@ -84,7 +84,7 @@ def open(  # noqa: A001
         Read the input as other input was, so that a model fitted on that can be applied: the
         recipe of those samples, or the folder of the model or its run.
     strict : bool
-        Whether an image that cannot be read is an error. Otherwise it is skipped and listed.
+        Whether an image that cannot be read is an error. Otherwise it is left out and listed.
     data_dir : path, optional
         The folder of the benchmarks; the environment variable INFOMEANS_DATA does as well.
     progress : callable, optional

@@ -34,7 +34,7 @@ class Samples:
     labels : (n,) array of str, optional
         For scoring alone.
     skipped : list of (id, reason)
-        Images that could not be read.
+        Images that were left out.
     ignored : list of (name, reason)
         Columns of a table that are no features.
     names : list of str, optional
