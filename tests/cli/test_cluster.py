@@ -359,25 +359,6 @@ def test_debug_shows_the_traceback(infomeans, tmp_path):
     assert result.exc_info[0] is InputError
 
 
-def test_unreadable_images_are_named_and_counted(infomeans, photos, tmp_path):
-    folder = tmp_path / "photos"
-    folder.mkdir()
-    good = sorted(photos.rglob("*.png"))
-    for path in good[:30]:
-        (folder / path.name).write_bytes(path.read_bytes())
-    (folder / "cut.png").write_bytes(good[0].read_bytes()[:60])
-    (folder / "words.png").write_text("no picture")
-    options = ["-k", 2, "--method", "kmeans"]
-    shown = infomeans("cluster", folder, *options, "--out", tmp_path / "run").stderr
-    assert "2 unreadable images skipped" in shown
-    assert "cut.png" in shown
-    assert "words.png" in shown
-    assert len(labels(tmp_path / "run" / "labels.csv")) == 30
-    refused = infomeans("cluster", folder, *options, "--out", tmp_path / "b", "--strict", code=2)
-    assert "words.png" in refused.stderr
-    assert not (tmp_path / "b").exists()
-
-
 FULL = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))

@@ -5,9 +5,20 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import ExifTags, Image
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import ExifTags, Image, features
 
-from infomeans.data.decoding import SMALL, TOO_LARGE, Decoded, decode_all, resized
+from infomeans.data.decoding import (
+    NO_AVIF,
+    NO_HEIF,
+    SMALL,
+    TOO_LARGE,
+    Decoded,
+    decode_all,
+    fitted,
+    resized,
+)
 
 DTYPES = {"L": np.uint8, "RGB": np.uint8, "I;16": np.uint16, "F": np.float32}
 
@@ -186,21 +197,131 @@ def test_sixteen_bits_are_rounded_when_resized():
     np.testing.assert_array_equal(small, np.rint(exact))
 
 
+HALVES = np.zeros((40, 60, 3), np.uint8)
+HALVES[:, 30:] = [200, 120, 40]
+
+
+@pytest.mark.parametrize("name", ["x.heic", "x.HEIF", "x.hif", "x.jpg"])
+def test_heic_is_read_whatever_its_name(draw_heic, name):
+    decoded = decode(draw_heic(name, HALVES))
+    assert decoded.mode == "RGB"
+    assert np.abs(pixels(decoded).astype(int) - HALVES).mean() < 5
+
+
+def test_a_turned_heic_is_upright_and_a_large_one_is_not_decoded(draw_heic):
+    photo = np.kron(HALVES, np.ones((5, 5, 1), np.uint8))
+    path = draw_heic("x.heic", photo, exif=rotated(6).tobytes())
+    assert decode(path) == Decoded("RGB", (200, 300))
+    upright = pixels(decode(path, (20, 30))).astype(int)
+    assert np.abs(upright[:14]).max() < 8
+    assert np.abs(upright[16:] - HALVES[0, -1]).max() < 8
+
+
+def test_heic_needs_its_extra_and_says_so(closed_heic, tmp_path):
+    closed_heic("x.heic")
+    assert decode(tmp_path / "x.heic").problem == NO_HEIF
+    assert "pip install 'infomeans[heic]'" in NO_HEIF
+
+
+@pytest.mark.skipif(
+    "avif" not in features.modules or not features.check("avif"), reason="Pillow before 11.3"
+)
+def test_avif_is_read(draw):
+    decoded = decode(draw("x.avif", HALVES, quality=95))
+    assert np.abs(pixels(decoded).astype(int) - HALVES).mean() < 5
+
+
+def test_avif_needs_a_pillow_that_reads_it(tmp_path, monkeypatch):
+    (tmp_path / "x.avif").write_bytes(b"\0\0\0\x1cftypmif1\0\0\0\0mif1avif" + b"\0" * 99)
+    monkeypatch.setattr(features, "check", lambda _: False)
+    assert decode(tmp_path / "x.avif").problem == NO_AVIF
+
+
+@pytest.mark.parametrize("name", ["x.NEF", "x.dng", "x.svg"])
+def test_formats_that_are_not_read_say_so(draw, grey, tmp_path, name):
+    draw("preview.tif", grey).rename(tmp_path / name)
+    suffix = name[1:].lower()
+    assert decode(tmp_path / name).problem == f"cannot read {suffix}, convert it to JPEG or PNG"
+
+
+SQUARE = np.zeros((20, 20), np.uint8)
+SQUARE[8:12, 8:12] = 250
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "I;16", "F"])
+@pytest.mark.parametrize("wide", [True, False])
+def test_padding_keeps_proportions_and_continues_the_border(mode, wide):
+    """A square on paper of one colour, in a frame twice as wide or as high."""
+    paper = np.where(SQUARE > 0, 250, 90).astype(DTYPES[mode])
+    image = Image.fromarray(np.dstack([paper] * 3) if mode == "RGB" else paper)
+    padded = np.asarray(fitted(image, (40, 20) if wide else (20, 40), "pad"))
+    expected = np.full((20, 40), 90)
+    expected[8:12, 18:22] = 250
+    expected = expected if wide else expected.T
+    np.testing.assert_array_equal(padded[..., 0] if mode == "RGB" else padded, expected)
+
+
+def test_a_subject_at_the_border_does_not_tint_the_padding():
+    white = np.full((30, 20, 3), 255, np.uint8)
+    white[20:] = [200, 0, 0]
+    padded = np.asarray(fitted(Image.fromarray(white), (30, 30), "pad"))
+    assert (padded[:, [0, 4, 25, 29]] == 255).all()
+    np.testing.assert_array_equal(padded[:, 5:25], white)
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB", "I;16", "F"])
+def test_a_crop_keeps_the_middle_in_its_proportions(mode):
+    wide = np.zeros((20, 80), DTYPES[mode])
+    wide[:, 30:50] = SQUARE
+    image = Image.fromarray(np.dstack([wide] * 3) if mode == "RGB" else wide)
+    for turn in (lambda a: a, np.rot90):
+        turned = Image.fromarray(turn(np.asarray(image)).copy())
+        cropped = np.asarray(fitted(turned, (20, 20), "crop"))
+        np.testing.assert_array_equal(cropped[..., 0] if mode == "RGB" else cropped, turn(SQUARE))
+
+
+def test_stretching_fills_the_frame_with_all_of_the_image():
+    wide = np.zeros((20, 80), np.uint8)
+    wide[:, :40] = 200
+    stretched = np.asarray(fitted(Image.fromarray(wide), (20, 20), "stretch"))
+    assert stretched[:, :9].min() == 200
+    assert stretched[:, 11:].max() == 0
+
+
+@given(
+    st.tuples(st.integers(1, 300), st.integers(1, 300)),
+    st.tuples(st.integers(8, 64), st.integers(8, 64)),
+    st.sampled_from(["L", "RGB", "I;16", "F"]),
+    st.sampled_from(["pad", "crop", "stretch"]),
+)
+def test_every_fit_gives_the_size_and_keeps_a_flat_colour(source, size, mode, fit):
+    image = fitted(Image.new(mode, source, (7, 8, 9) if mode == "RGB" else 7), size, fit)
+    assert (image.size, image.mode) == (size, mode)
+    assert np.unique(np.asarray(image)).tolist() == ([7, 8, 9] if mode == "RGB" else [7])
+
+
+@pytest.mark.parametrize("fit", ["pad", "crop"])
+def test_proportions_that_agree_to_the_pixel_are_resized_alone(fit):
+    rng = np.random.default_rng(0)
+    image = Image.fromarray(rng.integers(0, 256, (300, 201, 3), dtype=np.uint8))
+    exact = fitted(image, (43, 64), "stretch")
+    np.testing.assert_array_equal(np.asarray(fitted(image, (43, 64), fit)), np.asarray(exact))
+
+
 def test_garbage_and_truncated_files_have_a_reason(draw, tmp_path, colour):
     whole = draw("whole.png", np.kron(colour, np.ones((5, 5, 1), np.uint8))).read_bytes()
     contents = {
         "text.png": b"not an image at all",
         "empty.png": b"",
         "half.png": whole[: len(whole) // 2],
+        "film.jpg": b"\0\0\0\x18ftypqt  " + b"\0" * 99,
         "program.png": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
     }
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
     problems = {name: decode(tmp_path / name).problem for name in contents}
-    assert (
-        problems["text.png"] == problems["empty.png"] == problems["program.png"] == ("not an image")
-    )
-    assert "truncated" in problems["half.png"]
+    assert "truncated" in problems.pop("half.png")
+    assert set(problems.values()) == {"not an image"}
     assert decode(tmp_path / "gone.png").problem == "No such file or directory"
 
 

@@ -3,6 +3,7 @@ import pytest
 from PIL import Image
 
 from infomeans.data import open as open_samples
+from infomeans.data.decoding import NO_HEIF
 from infomeans.data.schema import ImageSchema, Schema
 from infomeans.errors import InputError
 
@@ -124,9 +125,10 @@ def test_a_large_image_may_turn_out_unreadable_late(spoiled):
 
 
 def test_strict_names_the_unreadable_ones(spoiled):
-    message = r"3 of 5 images cannot be read: b.png \(not an image\), c.png \(.*truncated"
-    with pytest.raises(InputError, match=message):
-        open_samples(spoiled, strict=True, image_size=12)
+    message = r"3 of 5 images cannot be read: b.png \(not an image\); c.png \(.*truncated"
+    for options in ({}, {"image_size": 12}, {"image_size": 12, "fit": "pad"}):
+        with pytest.raises(InputError, match=message):
+            open_samples(spoiled, strict=True, **options)
 
 
 def test_a_message_stays_on_one_line_whatever_the_names(tmp_path):
@@ -138,8 +140,139 @@ def test_a_message_stays_on_one_line_whatever_the_names(tmp_path):
 def test_nothing_readable_is_an_error(tmp_path):
     for i in range(5):
         (tmp_path / f"{i}.png").write_text("text")
-    with pytest.raises(InputError, match=r"5 of 5 .* 0.png \(not an image\), .* and 2 more"):
+    with pytest.raises(InputError, match=r"5 of 5 .* 0.png, .* and 2 more \(not an image\)"):
         open_samples(tmp_path)
+
+
+def test_heic_without_its_extra_is_skipped_and_listed(closed_heic, draw, tmp_path, grey):
+    draw("a.jpg", grey)
+    closed_heic("b.heic", "c.HEIC")
+    samples = open_samples(tmp_path)
+    assert samples.ids == ["a.jpg"]
+    assert [name for name, _ in samples.skipped] == ["b.heic", "c.HEIC"]
+    assert {reason for _, reason in samples.skipped} == {NO_HEIF}
+    with pytest.raises(InputError, match=r"2 of 3 images .* b.heic, c.HEIC \(reading HEIC needs"):
+        open_samples(tmp_path, strict=True)
+
+
+def test_a_folder_of_heic_names_the_extra_once(closed_heic, tmp_path):
+    closed_heic(*(f"{i}.heic" for i in range(5)))
+    message = r"5 of 5 images cannot be read: 0.heic, 1.heic, 2.heic and 2 more \(reading HEIC .*\)"
+    with pytest.raises(InputError, match=message) as refused:
+        open_samples(tmp_path)
+    assert str(refused.value).count("pip install 'infomeans[heic]'") == 1
+
+
+def test_heic_lies_beside_other_images(draw_heic, draw, tmp_path, colour):
+    draw("a.png", colour)
+    draw_heic("b.heic", colour)
+    samples = open_samples(tmp_path)
+    assert samples.skipped == []
+    assert np.abs(samples.X[0].astype(int) - samples.X[1]).mean() < 15
+
+
+def disc(height, width):
+    """A white disc in the middle of a black picture."""
+    rows, columns = np.ogrid[:height, :width]
+    centre = (rows - (height - 1) / 2) ** 2 + (columns - (width - 1) / 2) ** 2
+    return np.where(centre < (min(height, width) / 6) ** 2, 255, 0).astype(np.uint8)
+
+
+def spread(image):
+    """How far what is bright reaches from the middle, down and to the sides."""
+    grids = np.indices(image.shape) - (np.array(image.shape).reshape(2, 1, 1) - 1) / 2
+    return np.sqrt((grids**2 * image).sum(axis=(1, 2)) / image.sum())
+
+
+def roundness(image):
+    """The width of what is bright, for its height."""
+    down, aside = spread(image)
+    return aside / down
+
+
+@pytest.fixture
+def turned(draw, tmp_path):
+    """Pictures of a disc, most of them wide and some high; some large, some small."""
+    for i in range(10):
+        height, width = (30, 60) if i % 5 else (60, 30)
+        factor = 10 if i < 2 else 1
+        draw(f"{i}.png", disc(height * factor, width * factor))
+    return tmp_path
+
+
+def test_pictures_of_other_proportions_are_not_squashed(turned):
+    samples = open_samples(turned)
+    assert samples.X.shape == (10, 30, 60)
+    assert samples.schema.fit == "crop"
+    assert [roundness(image) for image in samples.X] == pytest.approx([1] * 10, abs=0.1)
+
+
+@pytest.mark.parametrize("image_size", [None, 40])
+def test_padded_pictures_are_whole_and_not_squashed(turned, image_size):
+    samples = open_samples(turned, fit="pad", image_size=image_size)
+    assert samples.schema.fit == "pad"
+    assert [roundness(image) for image in samples.X] == pytest.approx([1] * 10, abs=0.1)
+    high, wide = samples.X[:2]
+    assert spread(high) == pytest.approx(spread(wide) / (1 if image_size else 2), rel=0.15)
+
+
+def test_stretched_pictures_fill_the_frame(turned):
+    samples = open_samples(turned, fit="stretch")
+    assert samples.schema.fit == "stretch"
+    assert roundness(samples.X[0]) == pytest.approx(4, rel=0.1)
+
+
+def test_an_unknown_fit_is_refused(turned):
+    with pytest.raises(InputError, match="fit='zoom' is unknown; pad, crop, stretch are accepted"):
+        open_samples(turned, fit="zoom")
+
+
+@pytest.mark.parametrize("fit", ["pad", "crop", "stretch"])
+def test_a_model_sees_new_pictures_as_it_saw_the_old_ones(turned, fit):
+    old = open_samples(turned, fit=fit)
+    new = open_samples(turned, like=like(old.schema))
+    assert np.abs(new.X.astype(int) - old.X).max() < 5
+
+
+@pytest.mark.parametrize("image_size", [None, 16])
+@pytest.mark.parametrize("name", ["a.png", "a.jpg"])
+@pytest.mark.parametrize("factor", [1, 10])
+def test_images_of_one_size_are_simply_resized(draw, tmp_path, colour, name, factor, image_size):
+    draw(name, np.kron(colour, np.ones((factor, 2 * factor, 1), np.uint8)))
+    samples = open_samples(tmp_path, image_size=image_size)
+    stretched = open_samples(tmp_path, image_size=image_size, fit="stretch")
+    assert samples.schema.fit == "stretch"
+    np.testing.assert_array_equal(samples.X, stretched.X)
+
+
+@pytest.mark.parametrize("factor", [1, 20])
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "a.webp", "a.bmp"])
+def test_grey_saved_as_colour_is_grey(draw, tmp_path, grey, name, factor):
+    large = np.kron(grey, np.ones((factor, factor), np.uint8))
+    draw("alone/grey.png", large)
+    draw(f"saved/{name}", np.dstack([large] * 3))
+    X = open_samples(tmp_path / "saved").X
+    assert X.shape == (1, *open_samples(tmp_path / "alone").X.shape[1:])
+    if name in ("a.png", "a.bmp"):
+        np.testing.assert_array_equal(X, open_samples(tmp_path / "alone").X)
+
+
+def test_one_picture_with_some_colour_keeps_all_in_colour(draw, tmp_path, grey):
+    almost = np.dstack([grey, grey + 1, grey + 2])
+    draw("a.png", almost)
+    assert open_samples(tmp_path).X.shape == (1, 10, 12)
+    tinted = almost.copy()
+    tinted[3, 4, 2] += 1
+    draw("b.png", tinted)
+    samples = open_samples(tmp_path)
+    assert samples.schema.channels == 3
+    np.testing.assert_array_equal(samples.X, [almost, tinted])
+
+
+def test_a_large_colour_picture_among_grey_ones_counts(draw, tmp_path, grey, colour):
+    draw("a.png", np.dstack([grey] * 3))
+    draw("b.png", np.kron(colour, np.ones((20, 20, 1), np.uint8)))
+    assert open_samples(tmp_path).X.shape[3:] == (3,)
 
 
 def test_a_bomb_is_an_error_even_if_not_strict(draw, tmp_path, grey, monkeypatch):

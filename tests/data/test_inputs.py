@@ -37,6 +37,7 @@ def test_importing_the_readers_imports_nothing_heavy():
         ("folder", {"id_column": "a"}),
         ("folder", {"key": "a"}),
         ("table", {"image_size": 8}),
+        ("table", {"fit": "pad"}),
         ("table", {"key": "a"}),
         ("array", {"image_size": 8}),
         ("array", {"id_column": "a"}),
@@ -52,6 +53,8 @@ def test_an_option_without_effect_is_refused(request, kind, options):
 def test_what_a_model_was_fitted_with_cannot_be_chosen_again(table, folder):
     with pytest.raises(InputError, match="image_size=9 cannot be chosen"):
         open_samples(folder, image_size=9, like=ImageSchema(8, 8, 1, "uint8"))
+    with pytest.raises(InputError, match="fit='pad' cannot be chosen"):
+        open_samples(folder, fit="pad", like=ImageSchema(8, 8, 1, "uint8"))
     with pytest.raises(InputError, match="impute='median' cannot be chosen"):
         open_samples(table, impute="median", like=TableSchema(("a",)))
 

@@ -30,6 +30,13 @@ def test_hidden_files_and_other_files_are_left_out(tmp_path):
     assert ids(images_in(tmp_path)) == ["1.png"]
 
 
+def test_pictures_that_may_not_be_read_are_listed_all_the_same(tmp_path):
+    names = ["1.HEIC", "2.avif", "3.CR2", "4.svg", "5.jfif"]
+    touch(tmp_path, *names, "6.mov")
+    assert ids(images_in(tmp_path)) == names
+    assert ids(images_matching(f"{tmp_path}/*")) == names
+
+
 @pytest.mark.parametrize("name", ["a b.png", "a,b.png", "a'\"b.png", "a\nb.png", "ä漢😀.png"])
 def test_odd_names_are_ids_as_they_are(tmp_path, name):
     touch(tmp_path, name)

@@ -55,6 +55,27 @@ def test_processes_give_the_same_in_the_same_order(paths, monkeypatch, size):
 
 
 @pytest.mark.usefixtures("_two_workers")
+@pytest.mark.parametrize("fit", ["pad", "crop"])
+def test_processes_fit_images_alike(paths, monkeypatch, fit):
+    monkeypatch.setattr(workers, "RESIZES_PER_WORKER", 10)
+    processes = started(monkeypatch)
+    assert flat(decode_files(paths, (12, 6), fit)) == decode_all(paths, (12, 6), fit)
+    assert [process.returncode for process in processes] == [0, 0]
+
+
+@pytest.mark.usefixtures("_two_workers")
+def test_processes_read_heic(draw_heic, monkeypatch):
+    photo = np.zeros((40, 60, 3), np.uint8)
+    photo[:, 30:] = 200
+    paths = [str(draw_heic(f"{i}.heic", photo)) for i in range(20)]
+    processes = started(monkeypatch)
+    decoded = flat(decode_files(paths, None))
+    assert [process.returncode for process in processes] == [0, 0]
+    assert [image.problem for image in decoded] == [""] * 20
+    assert decoded == decode_all(paths, None)
+
+
+@pytest.mark.usefixtures("_two_workers")
 def test_a_worker_that_dies_is_replaced_by_this_process(paths, monkeypatch):
     processes = started(monkeypatch)
     pieces = decode_files(paths, None)

@@ -89,6 +89,14 @@ def cluster(
         int | None,
         typer.Option(min=1, help="Resize images to so many pixels squared.", rich_help_panel=INPUT),
     ] = None,
+    fit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="pad|crop|stretch",
+            help="What becomes of images of other proportions; by default what suits their sizes.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
     columns: Columns = None,
     id_column: IdColumn = None,
     key: Key = None,
@@ -129,6 +137,7 @@ def cluster(
     problems = Problems()
     reading = {
         "image_size": image_size,
+        "fit": fit,
         "columns": names(columns),
         "id_column": id_column,
         "key": key,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from infomeans.cli.reporting import counted, progress, warn
-from infomeans.errors import few
+from infomeans.cli.reporting import counted, note, progress, warn
+from infomeans.errors import by_reason
 
 if TYPE_CHECKING:
     from infomeans.data import Dataset
@@ -45,7 +45,7 @@ DataDir = Annotated[
 Strict = Annotated[
     bool,
     typer.Option(
-        "--strict", help="Refuse unreadable images, rather than skip them.", rich_help_panel=INPUT
+        "--strict", help="Refuse unreadable images; do not leave them out.", rich_help_panel=INPUT
     ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
@@ -60,6 +60,7 @@ Seed = Annotated[
 ]
 
 SHOWN = 5
+FITTED = {"crop": "cropped to their middle", "pad": "padded in the colour of their borders"}
 
 
 def read(source: str, **options: Any) -> Dataset:
@@ -69,11 +70,14 @@ def read(source: str, **options: Any) -> Dataset:
     with progress("reading") as bar:
         samples = data.open(source, progress=bar, **options)
     if samples.skipped:
-        warn(
-            f"{counted(samples.skipped, 'unreadable image')} skipped: {_reasons(samples.skipped)}."
-        )
+        left_out = by_reason(samples.skipped, SHOWN)
+        warn(f"{counted(samples.skipped, 'image')} left out: {left_out}.")
     if samples.ignored:
-        warn(f"{counted(samples.ignored, 'column')} ignored: {_reasons(samples.ignored)}.")
+        ignored = by_reason(samples.ignored, SHOWN)
+        warn(f"{counted(samples.ignored, 'column')} ignored: {ignored}.")
+    chosen = None if options.get("like") or options.get("fit") else samples.schema.to_json()
+    if chosen and chosen.get("fit") in FITTED:
+        note(f"The images differ in proportions, so they are {FITTED[chosen['fit']]}; see --fit.")
     for name in [] if options.get("like") else samples.likely_ids():
         warn(
             f"{name!r} is taken for a feature, but looks like ids: --id-column {shlex.quote(name)} "
@@ -90,7 +94,3 @@ def is_path(given: str) -> bool:
 def names(columns: list[str] | None) -> list[str] | None:
     """Names given one by one or separated by commas."""
     return [name.strip() for part in columns for name in part.split(",")] if columns else None
-
-
-def _reasons(items: list[tuple[str, str]]) -> str:
-    return few([f"{name} ({reason})" for name, reason in items], SHOWN)

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from infomeans.cli.reporting import console, counted, say, warn
-from infomeans.errors import few
+from infomeans.errors import by_reason, few
 from infomeans.methods import METHODS
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _facts(run: "Run") -> dict[str, str]:
         "epochs": ", ".join(f"{phase} {n}" for phase, n in phases.items()) or "none",
     }
     if data["skipped"]:
-        facts["skipped"] = counted(data["skipped"], "unreadable image")
+        facts["left out"] = f"{counted(data['skipped'], 'image')}: {by_reason(data['skipped'])}"
     if metrics:
         facts["time"] = f"{metrics['seconds']:.0f} s"
         facts["I(X;K)"] = f"{metrics['mi']:.3f} nats, H(K) {abs(metrics['h_k']):.3f}"

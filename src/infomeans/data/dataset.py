@@ -44,7 +44,7 @@ class Dataset:
     labels : (n,) array of str, optional
         For scoring only; empty where a sample has none.
     skipped : list of (id, reason)
-        Images that could not be read.
+        Images that were left out.
     ignored : list of (name, reason)
         Columns of a table that are not features.
     names : list of str, optional

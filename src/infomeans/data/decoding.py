@@ -5,21 +5,38 @@ The file is also a program that `workers.py` starts; without numpy it is ready a
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from statistics import median_low
+from typing import Literal, NamedTuple
 
-from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError, features
 
 Size = tuple[int, int]
+Fit = Literal["pad", "crop", "stretch"]
 
 # Those that Pillow has to import a plugin for come last. EPS and its kind, which run other
 # programs, are not among them.
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "PPM", "WEBP", "TIFF")
+# Pillow would take the preview in some camera raw files for the picture.
+NOT_READ = (
+    ".3fr", ".arw", ".cr2", ".cr3", ".dng", ".erf", ".nef", ".nrw", ".orf", ".pef", ".raf", ".raw",
+    ".rw2", ".srw",
+    ".dcm", ".eps", ".exr", ".ico", ".j2k", ".jp2", ".jxl", ".psd", ".svg", ".tga", ".xcf",
+)  # fmt: skip
+HEIF_BRANDS = (
+    b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1",
+)  # fmt: skip
+AVIF_BRANDS = (b"avif", b"avis")
+NO_HEIF = "reading HEIC needs pip install 'infomeans[heic]'"
+NO_AVIF = "reading AVIF needs Pillow 11.3 or newer"
 SMALL = 128 * 128
 TOO_LARGE = "claims more pixels than Pillow takes for safe"
+TYPES: dict[str, Literal["B", "H", "f"]] = {"L": "B", "RGB": "B", "I;16": "H", "F": "f"}
+"""The types of the pixels of plain modes, in the letters of `struct`."""
 
 
 class Decoded(NamedTuple):
@@ -34,7 +51,9 @@ class Decoded(NamedTuple):
     problem: str = ""
 
 
-def decode_all(images: Sequence[str | Image.Image], size: Size | None) -> list[Decoded]:
+def decode_all(
+    images: Sequence[str | Image.Image], size: Size | None, fit: Fit = "stretch"
+) -> list[Decoded]:
     """Decode files or open images.
 
     Parameters
@@ -42,22 +61,26 @@ def decode_all(images: Sequence[str | Image.Image], size: Size | None) -> list[D
     images : sequence of paths or Pillow images
     size : (width, height) or None
         What to resize them to. None leaves small images as they are, and large ones undecoded.
+    fit : "pad", "crop" or "stretch"
+        As for `fitted`.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        return [_decode(image, size) for image in images]
+        return [_decode(image, size, fit) for image in images]
 
 
-def _decode(image: str | Image.Image, size: Size | None) -> Decoded:
+def _decode(image: str | Image.Image, size: Size | None, fit: Fit) -> Decoded:
     try:
         if isinstance(image, Image.Image):
-            return _plain(image, size)
-        with Image.open(image, formats=FORMATS) as file:
+            return _plain(image, size, fit)
+        with _open(image) as file:
             if size is not None:
                 # JPEG decodes to a fraction of its size; twice the final one leaves enough.
                 file.draft(None, (2 * max(size), 2 * max(size)))
-            return _plain(file, size)
+            return _plain(file, size, fit)
+    except _NotReadError as error:
+        return Decoded(problem=str(error))
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         return Decoded(problem=TOO_LARGE)
     except UnidentifiedImageError:
@@ -67,7 +90,43 @@ def _decode(image: str | Image.Image, size: Size | None) -> Decoded:
         return Decoded(problem=known or str(error) or type(error).__name__)
 
 
-def _plain(image: Image.Image, size: Size | None) -> Decoded:
+class _NotReadError(Exception):
+    """A picture in a format that is not read, or not without another package."""
+
+
+def _open(path: str) -> Image.Image:
+    """Open a file by what is in it; its suffix counts only where Pillow would be mistaken."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in NOT_READ:
+        raise _NotReadError(f"cannot read {suffix}, convert it to JPEG or PNG")
+    try:
+        return Image.open(path, formats=FORMATS)
+    except UnidentifiedImageError:
+        with open(path, "rb") as file:
+            start = file.read(64)
+        if start[4:8] != b"ftyp":
+            raise
+        return Image.open(path, formats=[_container(start)])
+
+
+def _container(start: bytes) -> str:
+    """What Pillow calls the format of a file that starts like this; its decoder is loaded."""
+    # An AVIF file may first call itself mif1, as HEIC files do, and only then avif.
+    if any(brand in start for brand in AVIF_BRANDS):
+        if not features.check("avif"):
+            raise _NotReadError(NO_AVIF)
+        return "AVIF"
+    if not any(brand in start for brand in HEIF_BRANDS):
+        raise UnidentifiedImageError
+    try:
+        import pillow_heif
+    except ImportError:
+        raise _NotReadError(NO_HEIF) from None
+    pillow_heif.register_heif_opener()
+    return "HEIF"
+
+
+def _plain(image: Image.Image, size: Size | None, fit: Fit) -> Decoded:
     mode = _plain_mode(image)
     if size is None and image.width * image.height > SMALL:
         return Decoded(mode, _upright_size(image))
@@ -75,7 +134,7 @@ def _plain(image: Image.Image, size: Size | None) -> Decoded:
         image = ImageOps.exif_transpose(image)
     image = _in_mode(image, mode)
     if size is not None:
-        image = resized(image, size)
+        image = fitted(image, size, fit)
     return Decoded(mode, image.size, image.tobytes())
 
 
@@ -111,25 +170,71 @@ def _in_mode(image: Image.Image, mode: str) -> Image.Image:
     return image if image.mode == mode else image.convert(mode)
 
 
-def resized(image: Image.Image, size: Size) -> Image.Image:
-    """An image in a plain mode, resized.
+def fitted(image: Image.Image, size: Size, fit: Fit) -> Image.Image:
+    """An image in a plain mode, brought to a size.
+
+    Parameters
+    ----------
+    image : Image
+    size : (width, height)
+    fit : "pad", "crop" or "stretch"
+        For images of other proportions. "pad" shows the whole image and fills what remains with
+        the colour of its border, "crop" shows its middle, "stretch" distorts it. Images whose
+        proportions agree to the pixel are resized, and nothing else.
+    """
+    horizontal, vertical = size[0] / image.width, size[1] / image.height
+    scale = min(horizontal, vertical) if fit == "pad" else max(horizontal, vertical)
+    scaled = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+    if fit == "stretch" or scaled == size:
+        return resized(image, size)
+    if fit == "pad":
+        return _padded(resized(image, scaled), size)
+    left = max(0.0, (image.width - size[0] / scale) / 2)
+    top = max(0.0, (image.height - size[1] / scale) / 2)
+    return resized(image, size, (left, top, image.width - left, image.height - top))
+
+
+def _padded(image: Image.Image, size: Size) -> Image.Image:
+    """The image in the middle of a frame in the colour of the two sides that meet it."""
+    width, height = image.size
+    if width < size[0]:
+        sides = [(0, 0, 1, height), (width - 1, 0, width, height)]
+    else:
+        sides = [(0, 0, width, 1), (0, height - 1, width, height)]
+    framed = Image.new(image.mode, size, _colour([image.crop(side) for side in sides]))
+    framed.paste(image, ((size[0] - width) // 2, (size[1] - height) // 2))
+    return framed
+
+
+def _colour(parts: list[Image.Image]) -> float | tuple[float, ...]:
+    """The median colour; a subject that touches the border would tint the mean."""
+    mode, bands = parts[0].mode, len(parts[0].getbands())
+    values = memoryview(b"".join(part.tobytes() for part in parts)).cast(TYPES[mode])
+    colour = tuple(median_low(values[band::bands]) for band in range(bands))
+    return colour if bands > 1 else colour[0]
+
+
+def resized(
+    image: Image.Image, size: Size, box: tuple[float, float, float, float] | None = None
+) -> Image.Image:
+    """An image in a plain mode, or the part of it in a box, resized.
 
     The triangle filter covers all source pixels when it shrinks, and unlike cubic filters and
     Lanczos it never leaves the range of their values.
     """
-    if image.size == size:
+    if image.size == size and box is None:
         return image
     if image.mode == "I;16":
-        exact = resized(image.convert("F"), size)
+        exact = resized(image.convert("F"), size, box)
         return exact.point(lambda value: value * 1 + 0.5).convert("I").convert("I;16")
-    return image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
+    return image.resize(size, Image.Resampling.BILINEAR, box, reducing_gap=2.0)
 
 
 def _serve() -> None:
     """Take a job from standard input and answer it piece by piece."""
-    Image.MAX_IMAGE_PIXELS, size, pieces = pickle.load(sys.stdin.buffer)  # noqa: S301
+    Image.MAX_IMAGE_PIXELS, size, fit, pieces = pickle.load(sys.stdin.buffer)  # noqa: S301
     for number, piece in pieces:
-        decoded = [tuple(image) for image in decode_all(piece, size)]
+        decoded = [tuple(image) for image in decode_all(piece, size, fit)]
         pickle.dump((number, decoded), sys.stdout.buffer)
         sys.stdout.buffer.flush()
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from infomeans.errors import InputError
 
 IMAGE_SUFFIXES = (
-    ".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif",
-    ".pgm", ".ppm", ".pbm", ".pnm",
+    ".png", ".jpg", ".jpeg", ".jfif", ".webp", ".bmp", ".tif", ".tiff", ".gif",
+    ".pgm", ".ppm", ".pbm", ".pnm", ".heic", ".heif", ".hif", ".avif",
 )  # fmt: skip
 LIST_SUFFIXES = (".txt", ".lst")
 TABLE_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from infomeans.data.dataset import Dataset
-from infomeans.data.decoding import TOO_LARGE, Decoded, Size, resized
+from infomeans.data.decoding import TOO_LARGE, Decoded, Fit, Size, fitted
+from infomeans.data.framing import SMALLEST_SIDE, best_fit, common_size
 from infomeans.data.rows import ArrayRows
 from infomeans.data.schema import Depth, ImageSchema
-from infomeans.errors import InputError, few
+from infomeans.errors import InputError, by_reason
 
-SMALLEST_SIDE = 8
-LARGEST_SIDE = 64
 DEPTHS: dict[str, Depth] = {"L": "uint8", "RGB": "uint8", "I;16": "uint16", "F": "float32"}
+GREY = 2
+"""Levels between the channels of a grey pixel; lossy formats round each of them."""
 
 Progress = Callable[[int, int], None]
 
@@ -33,19 +33,20 @@ class Images:
     source : str
     ids : list of str
     decode : callable
-        Takes the positions of some images and a size or None, and gives what `decode_all` does,
-        piece by piece.
+        Takes the positions of some images, a size or None and a fit, and gives what `decode_all`
+        does, piece by piece.
     """
 
     source: str
     ids: list[str]
-    decode: Callable[[Sequence[int], Size | None], Iterator[list[Decoded]]]
+    decode: Callable[[Sequence[int], Size | None, Fit], Iterator[list[Decoded]]]
 
 
 def read_images(
     images: Images,
     *,
     image_size: int | None = None,
+    fit: Fit | None = None,
     like: ImageSchema | None = None,
     strict: bool = False,
     progress: Progress | None = None,
@@ -60,8 +61,10 @@ def read_images(
     images : Images
     image_size : int, optional
         Pixels a side. By default the median height and width, shrunk to at most 64.
+    fit : "pad", "crop" or "stretch", optional
+        As for `fitted`. By default what `best_fit` finds.
     like : ImageSchema, optional
-        The size, channels and depth that they must get.
+        The size, fit, channels and depth that they must get.
     strict : bool
         Whether an image that cannot be read is an error.
     progress : callable, optional
@@ -69,13 +72,18 @@ def read_images(
     """
     meter = _Meter(progress, len(images.ids))
     size = _given_size(image_size, like)
-    decoded = _decode(images, range(len(images.ids)), size, meter)
-    _refuse_unreadable(images, decoded, strict)
-    schema = like or _schema(decoded, size)
-    large = [i for i, image in enumerate(decoded) if not image.problem and image.pixels is None]
-    final = _decode(images, large, (schema.width, schema.height), meter)
-    for i, image in zip(large, final, strict=True):
+    fit = _known(fit) if like is None else like.fit
+    decoded = _decode(images, range(len(images.ids)), size, fit, meter)
+    _refuse_unreadable(images, decoded)
+    sizes = [image.size for image in decoded if not image.problem]
+    size = size or common_size(sizes)
+    fit = fit or best_fit(sizes, size)
+    later = [i for i, image in enumerate(decoded) if not image.problem and image.pixels is None]
+    for i, image in zip(later, _decode(images, later, size, fit, meter), strict=True):
         decoded[i] = image
+    decoded = [_framed(image, size, fit) for image in decoded]
+    _refuse_unreadable(images, decoded)
+    schema = like or _schema(decoded, size, fit)
     decoded = [_suiting(image, schema) for image in decoded]
     _refuse_unreadable(images, decoded, strict)
     return _samples(images, decoded, schema)
@@ -108,36 +116,56 @@ def _given_size(image_size: int | None, like: ImageSchema | None) -> Size | None
     return image_size, image_size
 
 
+def _known(fit: Fit | None) -> Fit | None:
+    if fit is not None and fit not in get_args(Fit):
+        raise InputError(f"fit={fit!r} is unknown; {', '.join(get_args(Fit))} are accepted.")
+    return fit
+
+
 def _decode(
-    images: Images, positions: Sequence[int], size: Size | None, meter: _Meter
+    images: Images, positions: Sequence[int], size: Size | None, fit: Fit | None, meter: _Meter
 ) -> list[Decoded]:
+    """What is known of some images; pixels of all that can be read if size and fit are known."""
     decoded: list[Decoded] = []
-    for piece in images.decode(positions, size):
+    for piece in images.decode(positions, size if fit else None, fit or "stretch"):
         for image in piece:
             if image.problem == TOO_LARGE:
                 name = images.ids[positions[len(decoded)]]
                 raise InputError(
                     f"{images.source}: {name} {TOO_LARGE} ({Image.MAX_IMAGE_PIXELS:,}); remove it."
                 )
-            decoded.append(image)
-        meter.add(sum(bool(image.problem) or image.pixels is not None for image in piece))
+            # As long as the fit is unknown, only sizes count: JPEG decodes to a fraction later.
+            keep = size is None or image.size == size
+            decoded.append(image if keep else image._replace(pixels=None))
+        done = decoded[-len(piece) :] if piece else []
+        meter.add(sum(bool(image.problem) or image.pixels is not None for image in done))
     return decoded
 
 
-def _schema(decoded: list[Decoded], size: Size | None) -> ImageSchema:
-    """The size, channels and depth that suit all images which can be read."""
+def _framed(image: Decoded, size: Size, fit: Fit) -> Decoded:
+    """An image that was decoded before its final size was known, brought to it."""
+    if image.pixels is None or image.size == size:
+        return image
+    picture = fitted(Image.frombytes(image.mode, image.size, image.pixels), size, fit)
+    return Decoded(image.mode, size, picture.tobytes())
+
+
+def _schema(decoded: list[Decoded], size: Size, fit: Fit) -> ImageSchema:
+    """The channels and depth that suit all images which can be read."""
     good = [image for image in decoded if not image.problem]
-    width, height = size or _common_size([image.size for image in good])
-    modes = {image.mode for image in good}
-    depths = {DEPTHS[mode] for mode in modes}
+    depths = {DEPTHS[image.mode] for image in good}
     depth = next(depth for depth in ("float32", "uint16", "uint8") if depth in depths)
-    return ImageSchema(height, width, 3 if "RGB" in modes else 1, depth)
+    channels = 1 if all(_is_grey(image) for image in good) else 3
+    return ImageSchema(size[1], size[0], channels, depth, fit)
 
 
-def _common_size(sizes: list[Size]) -> Size:
-    width, height = (median(sides) for sides in zip(*sizes, strict=True))
-    factor = min(1, LARGEST_SIDE / max(width, height))
-    return max(SMALLEST_SIDE, round(width * factor)), max(SMALLEST_SIDE, round(height * factor))
+def _is_grey(image: Decoded) -> bool:
+    """Whether an image has no colour, in whatever mode it was saved."""
+    if image.mode != "RGB":
+        return True
+    assert image.pixels is not None
+    pixels = np.frombuffer(image.pixels, np.uint8).reshape(-1, 3)
+    return bool((pixels.max(axis=1) - pixels.min(axis=1)).max() <= GREY)
 
 
 def _suiting(image: Decoded, schema: ImageSchema) -> Decoded:
@@ -147,21 +175,22 @@ def _suiting(image: Decoded, schema: ImageSchema) -> Decoded:
     return image
 
 
-def _refuse_unreadable(images: Images, decoded: list[Decoded], strict: bool) -> None:
-    problems = [
-        f"{name} ({image.problem})"
-        for name, image in zip(images.ids, decoded, strict=True)
-        if image.problem
-    ]
+def _refuse_unreadable(images: Images, decoded: list[Decoded], strict: bool = False) -> None:
+    problems = _left_out(images, decoded)
     if len(problems) == len(decoded) or (strict and problems):
         raise InputError(
             f"{images.source}: {len(problems)} of {len(decoded)} images cannot be read: "
-            f"{few(problems)}."
+            f"{by_reason(problems)}."
         )
 
 
+def _left_out(images: Images, decoded: list[Decoded]) -> list[tuple[str, str]]:
+    named = zip(images.ids, decoded, strict=True)
+    return [(name, image.problem) for name, image in named if image.problem]
+
+
 def _samples(images: Images, decoded: list[Decoded], schema: ImageSchema) -> Dataset:
-    named = list(zip(images.ids, decoded, strict=True))
+    named = zip(images.ids, decoded, strict=True)
     kept = [(name, image) for name, image in named if not image.problem]
     X = np.empty((len(kept), schema.height, schema.width, schema.channels), schema.depth)
     for row, (_, image) in zip(X, kept, strict=True):
@@ -171,19 +200,16 @@ def _samples(images: Images, decoded: list[Decoded], schema: ImageSchema) -> Dat
         ids=[name for name, _ in kept],
         schema=schema,
         source=images.source,
-        skipped=[(name, image.problem) for name, image in named if image.problem],
+        skipped=_left_out(images, decoded),
     ).check_finite()
 
 
 def _pixels(image: Decoded, schema: ImageSchema) -> NDArray[Any]:
     """The pixels (h, w, c), or (h, w, 1) of a grey image, in the depth of the schema."""
-    assert image.pixels is not None
-    mode, pixels, size = image.mode, image.pixels, (schema.width, schema.height)
-    to_grey = mode == "RGB" and schema.channels == 1
-    if to_grey or image.size != size:
-        picture = resized(Image.frombytes(mode, image.size, pixels), size)
-        picture = picture.convert("L") if to_grey else picture
-        mode, pixels = picture.mode, picture.tobytes()
+    mode, pixels = image.mode, image.pixels
+    assert pixels is not None
+    if mode == "RGB" and schema.channels == 1:
+        mode, pixels = "L", Image.frombytes(mode, image.size, pixels).convert("L").tobytes()
     array = np.frombuffer(pixels, DEPTHS[mode]).reshape(schema.height, schema.width, -1)
     if schema.depth == "uint16" and array.dtype == np.uint8:
         return array * np.uint16(257)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from infomeans.data.benchmarks import BENCHMARKS, benchmark
 from infomeans.data.containers import Arrays, is_sample_array
 from infomeans.data.dataset import Dataset, row_numbers
+from infomeans.data.decoding import Fit
 from infomeans.data.images import Images, Progress, read_images
 from infomeans.data.labels import find_labels, is_column, labels_in_order
 from infomeans.data.rows import ArrayRows
@@ -32,18 +33,20 @@ _Expected = TypeVar("_Expected", bound=Schema)
 _KINDS = {"images": "images", "table": "a table", "array": "an array"}
 _APPLIES_TO: dict[str, type] = {
     "image_size": Images,
+    "fit": Images,
     "columns": Table,
     "impute": Table,
     "id_column": Table,
     "key": Arrays,
 }
-_FIXED_BY_MODEL = ("image_size", "columns", "impute")
+_FIXED_BY_MODEL = ("image_size", "fit", "columns", "impute")
 
 
 def open(  # noqa: A001
     source: Any,
     *,
     image_size: int | None = None,
+    fit: Fit | None = None,
     columns: Sequence[str] | None = None,
     id_column: str | None = None,
     key: str | None = None,
@@ -64,6 +67,9 @@ def open(  # noqa: A001
         a numpy array or torch tensor, a torch dataset, or a frame of pandas or polars.
     image_size : int, optional
         Pixels a side that images get.
+    fit : "pad", "crop" or "stretch", optional
+        What becomes of images of other proportions: filled up with the colour of their border, cut
+        to their middle, or distorted. By default what suits their sizes.
     columns : sequence of str, optional
         The features of a table; by default its numeric columns.
     id_column : str, optional
@@ -79,7 +85,7 @@ def open(  # noqa: A001
         Read the input as other input was, so that a model fitted on that can be applied: the
         schema of those samples, or the folder of the model or its run.
     strict : bool
-        Whether an image that cannot be read is an error. Otherwise it is skipped and listed.
+        Whether an image that cannot be read is an error. Otherwise it is left out and listed.
     data_dir : path, optional
         The folder of the benchmarks; the environment variable INFOMEANS_DATA does as well.
     progress : callable, optional
@@ -92,14 +98,14 @@ def open(  # noqa: A001
     """
     if labels is not None and not isinstance(labels, str | PathLike):
         opened = open(
-            source, image_size=image_size, columns=columns, id_column=id_column, key=key,
-            impute=impute, like=like, strict=strict, data_dir=data_dir, progress=progress,
+            source, image_size=image_size, fit=fit, columns=columns, id_column=id_column,
+            key=key, impute=impute, like=like, strict=strict, data_dir=data_dir, progress=progress,
         )  # fmt: skip
         return replace(opened, labels=labels_in_order(labels, opened.ids))
     labels = None if labels is None else str(labels)
     columns = columns or None
     like = read_schema(Path(like)) if isinstance(like, str | PathLike) else like
-    options = {"image_size": image_size, "columns": columns, "impute": impute}
+    options = {"image_size": image_size, "fit": fit, "columns": columns, "impute": impute}
     if labels is None:
         options |= {"id_column": id_column, "key": key}
     if isinstance(source, str) and source in BENCHMARKS and not Path(source).exists():
@@ -122,6 +128,7 @@ def open(  # noqa: A001
         samples = read_images(
             found,
             image_size=image_size,
+            fit=fit,
             like=_expect(ImageSchema, like, found.source),
             strict=strict,
             progress=progress,

@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
+from infomeans.data.decoding import NOT_READ
 from infomeans.data.files import IMAGE_SUFFIXES, has_suffix, lines, printable
 from infomeans.errors import InputError
+
+PICTURE_SUFFIXES = IMAGE_SUFFIXES + NOT_READ
+"""Those that are not read are listed as well, so that somebody hears of them."""
 
 Listing = list[tuple[str, str]]
 """Pairs of a path and an id."""
@@ -35,7 +39,7 @@ def _walk(folder: str, prefix: str, above: frozenset[tuple[int, int]]) -> Iterat
                 continue
             if entry.is_dir():
                 yield from _walk(entry.path, f"{prefix}{entry.name}/", above | {here})
-            elif has_suffix(entry.name, IMAGE_SUFFIXES) and _may_hold_data(entry):
+            elif has_suffix(entry.name, PICTURE_SUFFIXES) and _may_hold_data(entry):
                 yield prefix + entry.name
 
 
@@ -54,7 +58,7 @@ def images_matching(pattern: str) -> Listing:
     found = sorted(
         Path(match).relative_to(base).as_posix()
         for match in glob.glob(pattern, recursive=True)
-        if has_suffix(match, IMAGE_SUFFIXES) and os.path.isfile(match)
+        if has_suffix(match, PICTURE_SUFFIXES) and os.path.isfile(match)
     )
     if not found:
         raise InputError(

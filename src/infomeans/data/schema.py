@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from infomeans.data.decoding import Fit
 from infomeans.errors import InputError
 
 FILE, KEY = "model.json", "input"
@@ -65,7 +66,10 @@ def _json(path: Path) -> Any:
 
 @dataclass(frozen=True)
 class ImageSchema(Schema):
-    """Images of one size, with 1 or 3 channels, all of one depth."""
+    """Images of one size, with 1 or 3 channels, all of one depth.
+
+    `fit` is what was done to other proportions; before there was a choice, images were stretched.
+    """
 
     kind = "images"
 
@@ -73,6 +77,7 @@ class ImageSchema(Schema):
     width: int
     channels: int
     depth: Depth
+    fit: Fit = "stretch"
 
     @property
     def sample_shape(self) -> tuple[int, ...]:

@@ -13,18 +13,23 @@ import numpy as np
 
 from infomeans.data.benchmarks import BENCHMARKS
 from infomeans.data.containers import Arrays, is_idx
-from infomeans.data.decoding import Decoded, Size
+from infomeans.data.decoding import Decoded, Fit, Size
 from infomeans.data.files import (
     ACCEPTED,
     ARRAY_SUFFIXES,
-    IMAGE_SUFFIXES,
     LIST_SUFFIXES,
     TABLE_SUFFIXES,
     has_suffix,
     printable,
 )
 from infomeans.data.images import Images
-from infomeans.data.listing import Listing, images_in, images_listed_in, images_matching
+from infomeans.data.listing import (
+    PICTURE_SUFFIXES,
+    Listing,
+    images_in,
+    images_listed_in,
+    images_matching,
+)
 from infomeans.data.tables import Table
 from infomeans.data.torch_datasets import TorchDataset, holds_images, images_of, stack
 from infomeans.data.workers import decode_files
@@ -78,7 +83,7 @@ def _at(where: str) -> Found:
 
 
 def _in_file(path: Path) -> Found:
-    if has_suffix(path.name, IMAGE_SUFFIXES):
+    if has_suffix(path.name, PICTURE_SUFFIXES):
         return _files(str(path), [(str(path), path.name)])
     if has_suffix(path.name, LIST_SUFFIXES):
         return _files(str(path), images_listed_in(path))
@@ -92,7 +97,7 @@ def _in_file(path: Path) -> Found:
 def _files(source: str, listing: Listing) -> Images:
     paths = [path for path, _ in listing]
 
-    def decode(positions: Sequence[int], size: Size | None) -> Iterator[list[Decoded]]:
-        return decode_files([paths[i] for i in positions], size)
+    def decode(positions: Sequence[int], size: Size | None, fit: Fit) -> Iterator[list[Decoded]]:
+        return decode_files([paths[i] for i in positions], size, fit)
 
     return Images(printable(source), [name for _, name in listing], decode)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from infomeans.data.dataset import row_numbers
-from infomeans.data.decoding import Decoded, Size, decode_all
+from infomeans.data.decoding import Decoded, Fit, Size, decode_all
 from infomeans.data.images import Images
 from infomeans.errors import InputError
 
@@ -32,9 +32,9 @@ def holds_images(dataset: TorchDataset) -> bool:
 def images_of(dataset: TorchDataset, source: str) -> Images:
     """The Pillow images of a dataset."""
 
-    def decode(positions: Sequence[int], size: Size | None) -> Iterator[list[Decoded]]:
+    def decode(positions: Sequence[int], size: Size | None, fit: Fit) -> Iterator[list[Decoded]]:
         for position in positions:
-            yield decode_all([_sample(dataset, position)], size)
+            yield decode_all([_sample(dataset, position)], size, fit)
 
     return Images(source, row_numbers(len(dataset)), decode)
 

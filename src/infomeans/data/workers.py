@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from PIL import Image
 
 from infomeans.data import decoding
-from infomeans.data.decoding import Decoded, Size, decode_all
+from infomeans.data.decoding import Decoded, Fit, Size, decode_all
 
 # A process starts in the time that it takes to look at some 600 small images.
 LOOKS_PER_WORKER = 1000
@@ -27,21 +27,23 @@ LARGEST_PIECE = 250
 Worker = subprocess.Popen[bytes]
 
 
-def decode_files(paths: Sequence[str], size: Size | None) -> Iterator[list[Decoded]]:
+def decode_files(
+    paths: Sequence[str], size: Size | None, fit: Fit = "stretch"
+) -> Iterator[list[Decoded]]:
     """`decode_all` piece by piece, in as many processes as pay and there are cores for."""
     length = min(LARGEST_PIECE, max(1, len(paths) // 50))
     pieces = list(enumerate(paths[i : i + length] for i in range(0, len(paths), length)))
     least = LOOKS_PER_WORKER if size is None else RESIZES_PER_WORKER
     count = min(_cores(), len(paths) // least)
     if count < 2:
-        yield from (decode_all(piece, size) for _, piece in pieces)
+        yield from (decode_all(piece, size, fit) for _, piece in pieces)
         return
     with ExitStack() as stack:
         workers = [stack.enter_context(_start()) for _ in range(count)]
         for i, worker in enumerate(workers):
-            _send(worker, (Image.MAX_IMAGE_PIXELS, size, pieces[i::count]))
+            _send(worker, (Image.MAX_IMAGE_PIXELS, size, fit, pieces[i::count]))
         for number, piece in pieces:
-            yield _receive(workers[number % count], number) or decode_all(piece, size)
+            yield _receive(workers[number % count], number) or decode_all(piece, size, fit)
 
 
 def _cores() -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
 from infomeans.data.files import printable
-from infomeans.errors import ClusteringWarning
+from infomeans.errors import ClusteringWarning, by_reason
 from infomeans.estimators import KMeansBaseline
 from infomeans.estimators.base import SampleClusterer
 from infomeans.metrics import (
@@ -146,7 +146,9 @@ def overview(found: Findings) -> dict[str, Any]:
         "mean confidence": f"{metrics['confidence']:.3f}",
     }
     if data["skipped"]:
-        facts["skipped"] = f"{len(data['skipped'])} unreadable"
+        left_out = len(data["skipped"])
+        plural = "" if left_out == 1 else "s"
+        facts["left out"] = f"{left_out} image{plural}: {by_reason(data['skipped'])}"
     for name, title in (("acc", "accuracy"), ("nmi", "NMI"), ("ari", "ARI")):
         if name in metrics:
             facts[title] = f"{metrics[name]:.4f}"

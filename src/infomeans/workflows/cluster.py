@@ -178,6 +178,7 @@ def describe(data: Dataset) -> dict[str, Any]:
         "sample_shape": list(data.shape),
         "features": data.names,
         "fingerprint": data.fingerprint,
+        "fit": data.schema.to_json().get("fit"),
         "skipped": [list(entry) for entry in data.skipped],
         "ignored": [list(entry) for entry in data.ignored],
     }

@@ -1,0 +1,60 @@
+"""The size that images of all sizes get, and what becomes of their proportions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import log
+from statistics import fmean, median
+
+from infomeans.data.decoding import Fit, Size
+
+SMALLEST_SIDE = 8
+LARGEST_SIDE = 64
+ALIKE = 1.1
+"""Proportions that differ by no more are taken for the same."""
+
+NEARLY_ALL = 0.95
+FEW, MOST = 4, 2 / 3
+"""Photos come in few proportions: so many hold this share of them."""
+
+LEAST_KEPT = 0.5
+
+
+def common_size(sizes: Sequence[Size]) -> Size:
+    """The median width and height, shrunk to at most 64 pixels a side."""
+    width, height = (median(sides) for sides in zip(*sizes, strict=True))
+    factor = min(1, LARGEST_SIDE / max(width, height))
+    return max(SMALLEST_SIDE, round(width * factor)), max(SMALLEST_SIDE, round(height * factor))
+
+
+def best_fit(sizes: Sequence[Size], size: Size) -> Fit:
+    """How to bring images of these sizes to one size.
+
+    - Nearly all have the same proportions: "stretch". It changes them alike, loses nothing and adds
+      nothing.
+    - Most have one of a few proportions, as photos do, upright or not: "crop". Bars would tell more
+      of how the camera was held than of what it saw.
+    - Every image has proportions of its own, as cut-outs do: "pad". The subject reaches the edges,
+      where a crop would cut it.
+
+    A crop loses the share of a picture that bars would take of its frame. Where that is more than
+    half in the mean, "pad" is the choice for photos as well.
+
+    Parameters
+    ----------
+    sizes : sequence of (width, height)
+        The images.
+    size : (width, height)
+        What they get.
+    """
+    shapes = [width / height for width, height in sizes]
+    middle = median(shapes)
+    alike = sum(1 / ALIKE <= shape / middle <= ALIKE for shape in shapes)
+    if alike >= NEARLY_ALL * len(shapes):
+        return "stretch"
+    steps = Counter(round(log(shape, ALIKE)) for shape in shapes)
+    common = sum(count for _, count in steps.most_common(FEW))
+    frame = size[0] / size[1]
+    kept = fmean(min(shape / frame, frame / shape) for shape in shapes)
+    return "crop" if common >= MOST * len(shapes) and kept >= LEAST_KEPT else "pad"
