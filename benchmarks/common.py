@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-
 from infomeans.benchmark.lines import Results
+
 from infomeans.benchmark.machine import measured_by
 from infomeans.data import benchmark
-from infomeans.jobs import versions
+from infomeans.workflows.cluster import versions
 
 torch.set_flush_denormal(True)
 RESULTS = Path(__file__).parent / "results"

@@ -116,7 +116,6 @@ class Watch:
 
 def main() -> None:
     from common import machine
-
     from infomeans.benchmark.lines import Results
 
     options = parse()

@@ -19,8 +19,9 @@ from common import append, machine, parser
 from playwright.sync_api import sync_playwright
 
 from infomeans.data import benchmark
-from infomeans.jobs import Request, cluster
 from infomeans.report import write_report
+from infomeans.workflows.cluster import cluster
+from infomeans.workflows.request import Request
 
 SWITCHES = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 DRAG = """async () => {
@@ -57,9 +58,9 @@ def main() -> None:
     before = machine()
     with tempfile.TemporaryDirectory() as folder:
         request = Request(options.dataset, k, "kmeans", params={"n_init": 1})
-        run = cluster(request, samples, Path(folder) / "run")
+        run, estimator = cluster(request, samples, Path(folder) / "run")
         began = time.perf_counter()
-        path = write_report(run, samples=samples)
+        path = write_report(run, data=samples, estimator=estimator)
         row = {
             "dataset": options.dataset,
             "n": len(samples),

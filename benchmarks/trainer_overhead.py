@@ -14,8 +14,11 @@ import torch.nn.functional as F
 from common import append, machine
 
 from infomeans import functional as IF
+from infomeans.data.rows import TensorFeed
 from infomeans.methods.mi_adm import MIADMMethod
+from infomeans.model import Model, Scaling
 from infomeans.networks import convolutional_autoencoder
+from infomeans.start import Start
 from infomeans.training import Trainer, make_fabric, resolve_settings
 
 K, D, BATCH = 10, 32, 100
@@ -50,8 +53,10 @@ def trainer_epoch(x: torch.Tensor, labels: torch.Tensor) -> float:
     """Seconds of one epoch of alternation, the clean pass and the targets included."""
     network, method = parts(x)
     settings = resolve_settings("fast", len(x), warmup_epochs=0, epochs=1, batch_size=BATCH)
-    trainer = Trainer(make_fabric("cpu"), network, settings, seed=0)
-    trainer.cluster(x, method, lambda z: (labels, None))
+    scaling = Scaling(torch.tensor(0.0), torch.tensor(1.0))
+    model = Model(tuple(x.shape[1:]), scaling, network, method)
+    trainer = Trainer(make_fabric("cpu"), model, settings, seed=0)
+    trainer.cluster(TensorFeed(x), Start(labels))
     return trainer.history[-1].seconds
 
 

@@ -144,11 +144,12 @@ def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monk
 def test_an_augmented_graph_looks_at_images(method, data_dir, cache, monkeypatch):
     given = []
 
-    def agglomerate(X, n_clusters, n_neighbors, *, images):
+    def clusters_and_graph(X, n_clusters, n_neighbors=None, *, images, min_share=0.2):
         given.append(images)
-        return np.zeros(len(X), dtype=int)
+        return np.zeros(len(X), dtype=int), None
 
-    monkeypatch.setattr(grid, "agglomerate", agglomerate)
+    monkeypatch.setattr("infomeans.start.initial.clusters_and_graph", clusters_and_graph)
+    monkeypatch.setattr("infomeans.graph.agglomeration.clusters_and_graph", clusters_and_graph)
     for augment in (False, True):
         grid.run_job(grid.make_job("usps", method, 0, augment=augment), data_dir, cache, 1)
     assert given[0] is None

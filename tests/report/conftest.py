@@ -20,8 +20,8 @@ SWITCHES = [
 def reported(request, out):
     """A run with its report."""
     samples = data.open(request.source, **request.reading)
-    run = cluster(request, samples, out)
-    write_report(run, samples=samples)
+    run, estimator = cluster(request, samples, out)
+    write_report(run, data=samples, estimator=estimator)
     return run
 
 

@@ -282,7 +282,7 @@ def test_seventy_thousand_images_fit_in_a_page(show, tmp_path):
     run.write_results(samples.ids, posteriors, embedding, {"seconds": 1, "mi": 2, "confidence": 1})
     kmeans = Request(str(tmp_path / "x.npy"), k, method="kmeans").estimator()
     kmeans.fit(samples.X[:500].reshape(500, 28, 28)).save(run.model)
-    path = write_report(run, samples=samples)
+    path = write_report(run, data=samples)
     assert path.stat().st_size < 25e6
     page = show(path)
     assert shown(page) == n
@@ -307,7 +307,7 @@ def fake_config(samples, k):
 def test_runs_stand_side_by_side(show, image_run, tmp_path):
     request = image_run.config["arguments"]
     other = Request(request["source"], 5, "kmeans", reading=request["reading"])
-    second = cluster(other, data.open(other.source, **other.reading), tmp_path / "<b>other")
+    second, _ = cluster(other, data.open(other.source, **other.reading), tmp_path / "<b>other")
     third = Run(shutil.copytree(image_run.path, tmp_path / "same"))
     path = tmp_path / "compare.html"
     path.write_text(comparison([image_run, second, third]), encoding="utf-8")

@@ -4,11 +4,11 @@ import json
 import shutil
 
 import numpy as np
-from infomeans.jobs import Request
 from tests.report.browsing import shown
 
 from infomeans.report import write_report
 from infomeans.runs import Run
+from infomeans.workflows.request import Request
 
 
 def test_names_of_merged_clusters_come_back_as_they_were_typed(show, image_run, tmp_path):

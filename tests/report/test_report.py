@@ -55,7 +55,7 @@ def test_without_its_labels_a_page_still_has_its_pictures(image_run, tmp_path):
 def test_classes_that_changed_are_noticed(image_run, tmp_path):
     samples = data.open(image_run.config["arguments"]["source"], key="images")
     other = data.open(samples.X, labels=np.arange(120) % 2)
-    path = write_report(image_run, tmp_path / "page.html", samples=other)
+    path = write_report(image_run, tmp_path / "page.html", data=other)
     assert "classes have changed" in path.read_text(encoding="utf-8")
 
 
@@ -84,7 +84,7 @@ def test_images_of_every_kind(tmp_path, layout, stripes):
     }[layout]
     np.save(tmp_path / "x.npy", X)
     request = Request(str(tmp_path / "x.npy"), 3, method="kmeans")
-    run = cluster(request, data.open(request.source), tmp_path / "run")
+    run, _ = cluster(request, data.open(request.source), tmp_path / "run")
     page = content(write_report(run))
     assert (page["thumbs"]["width"], page["thumbs"]["height"]) == (8, 9)
     assert all(card["prototype"] for card in page["clusters"])
@@ -94,7 +94,7 @@ def test_two_runs_of_the_same_second_are_not_one(tmp_path):
     np.save(tmp_path / "x.npy", np.eye(20))
     request = Request(str(tmp_path / "x.npy"), 2, method="kmeans")
     samples = data.open(request.source)
-    a, b = (cluster(request, samples, tmp_path / name) for name in "ab")
+    a, b = (cluster(request, samples, tmp_path / name)[0] for name in "ab")
     assert a.key != b.key
     assert a.key == Run(a.path).key
 
@@ -104,5 +104,5 @@ def test_runs_on_other_contents_are_compared_with_a_warning(tmp_path):
     for number in (1, 2):
         np.save(tmp_path / f"{number}.npy", number * np.eye(20))
         request = Request(str(tmp_path / f"{number}.npy"), 2, method="kmeans")
-        runs.append(cluster(request, data.open(request.source), tmp_path / f"run{number}"))
+        runs.append(cluster(request, data.open(request.source), tmp_path / f"run{number}")[0])
     assert "compare with care" in comparison(runs)

@@ -30,8 +30,10 @@ from infomeans.estimators.deep import NO_EFFECT
 from infomeans.estimators.saving import digest, plain_params
 from infomeans.files import write_atomic
 from infomeans.functional.affine import LIMITS, SIGNS
+from infomeans.graph import usual_neighbors
 from infomeans.methods import METHODS
 from infomeans.metrics import scores
+from infomeans.start.initial import N_INIT
 from infomeans.training import Settings, kept, resolve_settings
 from infomeans.training.votes import VOTES
 from infomeans.workflows.baselines import NAMES as BASELINES
@@ -369,7 +371,9 @@ def _clusters(
         labels = find_baseline(
             job.method, data, n_clusters, seed=job.seed, encoder=encoder, augment=job.augment
         )
-        return _Found(labels)
+        on_kmeans = job.method.endswith("kmeans")
+        neighbors = usual_neighbors(len(data), n_clusters)
+        return _Found(labels, {"n_init": N_INIT} if on_kmeans else {"n_neighbors": neighbors})
     assert encoder is not None
     settings = _settings(data, augment=job.augment)
     seen = digest(data.X, *encoder.network_.state_dict().values())

@@ -19,6 +19,7 @@ from infomeans.graph import agglomerate, usual_neighbors
 from infomeans.model import Model, Scaling
 from infomeans.networks import Identity
 from infomeans.start import kmeans
+from infomeans.start.initial import N_INIT
 from infomeans.training import Fitted
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class KMeansBaseline(Baseline):
     labels_, cluster_centers_ : arrays
     """
 
-    n_init: int = 20
+    n_init: int = N_INIT
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Baseline._parameter_constraints,

@@ -20,6 +20,9 @@ from infomeans.methods.state import Neighbors
 
 Init = Literal["graph", "kmeans", "soft_kmeans"] | ArrayLike
 NAMES = ("graph", "kmeans", "soft_kmeans")
+N_INIT = 20
+"""How often K-means starts."""
+
 LAM = 1e-4
 """The regularisation of soft K-means for methods that have none of their own."""
 
@@ -110,7 +113,7 @@ def _neighbors(graph: sparse.csr_array) -> Neighbors:
     return Neighbors(*(torch.as_tensor(row.reshape(graph.shape[0], -1)) for row in rows))
 
 
-def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = 20) -> KMeans:
+def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = N_INIT) -> KMeans:
     """K-means by scikit-learn, the same every time.
 
     Parameters
