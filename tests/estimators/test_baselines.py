@@ -4,6 +4,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import infomeans
 from infomeans import GraphBaseline, KMeansBaseline
 from infomeans.metrics import accuracy
 
@@ -51,3 +52,19 @@ def test_a_graph_that_knows_images_may_be_moved_finds_more_and_keeps_its_word():
 def test_vectors_cannot_be_moved(blobs):
     with pytest.raises(ValueError, match="augment=True needs images"):
         GraphBaseline(4, augment=True).fit(blobs[0])
+
+
+@pytest.mark.parametrize("cls", [GraphBaseline, KMeansBaseline])
+def test_of_many_features_a_baseline_keeps_principal_components(cls, tmp_path):
+    rng = np.random.default_rng(0)
+    classes = np.arange(300) % 3
+    images = rng.normal(0, 0.1, (300, 20, 20)) + np.eye(20)[classes * 6][:, None]
+    model = cls(3, random_state=0).fit(images)
+    assert model._embedding_to_keep().shape == (300, 64)
+    assert adjusted_rand_score(classes, model.labels_) == 1
+    np.testing.assert_array_equal(model.predict(images), model.labels_)
+    model.save(tmp_path / "model")
+    weights = next((tmp_path / "model").glob("*.safetensors")).stat().st_size
+    assert weights < images.astype(np.float32).nbytes * 0.5
+    loaded = infomeans.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict(images), model.labels_)

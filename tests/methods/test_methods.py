@@ -157,7 +157,7 @@ def test_mi_d_loss_has_the_gradient_of_the_negative_mutual_information():
     with torch.no_grad():
         method.weight.mul_(0.1)
         method.bias.zero_()
-    method.follow(data)
+        method.marginal = method(data.embedding).mean(dim=0)
     loss = method.loss(Batch(Identity(), data.embedding))["clustering"]
     torch.testing.assert_close(loss, -IF.mutual_information(method(data.embedding)))
     (ours,) = torch.autograd.grad(loss, method.weight)
@@ -168,8 +168,9 @@ def test_mi_d_loss_has_the_gradient_of_the_negative_mutual_information():
 def test_mi_d_keeps_a_running_marginal():
     data = embedded()
     method = started("mi-d", data)
-    method.after_step({"p": torch.tensor([1.0, 0.0, 0.0, 0.0])})
-    torch.testing.assert_close(method.marginal, torch.tensor([0.325, 0.225, 0.225, 0.225]))
+    before, batch = method.marginal.clone(), torch.tensor([1.0, 0.0, 0.0, 0.0])
+    method.after_step({"p": batch})
+    torch.testing.assert_close(method.marginal, 0.9 * before + 0.1 * batch)
 
 
 def test_dcn_centroids_follow_the_batch():
@@ -411,3 +412,26 @@ def test_neighbours_vote_with_their_mean_posteriors(chunk, monkeypatch):
     graph = torch.zeros(300, 300).scatter_add_(1, ids, weights)
     votes = data.votes(lambda z: next(parts), doubt=0.01)
     torch.testing.assert_close(votes, 0.99 * graph @ p + 0.01 / K)
+
+
+def test_regularised_information_maximisation_penalises_the_weights_once():
+    data = embedded()
+    plain, penalised = started("mi-d", data), started("mi-d", data, lam=0.3)
+    batch = Batch(Identity(), data.embedding)
+    terms = penalised.loss(batch)
+    torch.testing.assert_close(terms["penalty"], 0.3 * penalised.weight.square().sum())
+    torch.testing.assert_close(terms["clustering"], plain.loss(batch)["clustering"])
+    assert "penalty" not in plain.loss(batch)
+
+
+def test_the_marginal_of_mi_d_follows_the_noisy_pass_alone():
+    data = embedded()
+    method = started("mi-d", data)
+    before = method.marginal.clone()
+    torch.testing.assert_close(before, method(data.embedding).mean(0))
+    method.refresh(data)
+    torch.testing.assert_close(method.marginal, before)
+    batch = Batch(Identity(), data.embedding[:30])
+    method.after_step(method.step_statistics(batch))
+    expected = 0.9 * before + 0.1 * method(data.embedding[:30]).mean(0)
+    torch.testing.assert_close(method.marginal, expected)

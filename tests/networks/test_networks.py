@@ -199,3 +199,25 @@ def test_the_clean_pass_of_a_users_module_has_no_noise():
     assert module.training
     assert not torch.equal(network.noisy(x), expected)
     assert module[1].num_batches_tracked == 1
+
+
+def test_a_frozen_batch_norm_stays_frozen():
+    frozen = nn.BatchNorm1d(4).eval()
+    network = build_network(nn.Sequential(nn.Linear(4, 4), frozen, nn.BatchNorm1d(4)), (4,), 3)
+    by_weights = nn.BatchNorm1d(4)
+    by_weights.requires_grad_(False)
+    other = build_network(nn.Sequential(by_weights), (4,), 3)
+    x = 5 + torch.randn(20, 4)
+    for each in (network, other):
+        each.train()
+        each(x)
+        each.noisy(x)
+    _, first, second = network.module
+    assert (first.training, second.training) == (False, True)
+    assert first.running_mean.abs().max() == 0 < second.running_mean.abs().max()
+    assert other.module[0].running_mean.abs().max() == 0
+
+
+def test_a_module_that_came_in_evaluation_mode_is_trained():
+    network = build_network(nn.Sequential(nn.BatchNorm1d(4)).eval(), (4,), 3).train()
+    assert network.module[0].training

@@ -37,3 +37,11 @@ def test_only_a_start_from_a_graph_has_one(blobs):
 def test_copies_of_few_samples_are_no_reason_to_warn(recwarn):
     assert set(kmeans(np.repeat([[0.0], [1.0]], 5, axis=0), 3, seed=0).labels_) == {0, 1}
     assert not recwarn.list
+
+
+def test_soft_kmeans_starts_with_soft_targets_of_the_lambda_it_is_given(blobs):
+    X = blobs[0] / 10
+    soft, hard = (find_start(X, 4, "soft_kmeans", seed=0, lam=lam).targets for lam in (1.0, 1e-6))
+    np.testing.assert_allclose(soft.sum(dim=1), 1)
+    assert soft.max(dim=1).values.mean() < 0.9 < hard.max(dim=1).values.mean()
+    assert find_start(X, 4, "kmeans", seed=0).targets is None

@@ -128,11 +128,12 @@ def test_a_training_that_has_lost_its_clusters_goes_back_to_the_best(slug, goes_
     assert IF.mutual_information(method(x)).item() == pytest.approx(kept, abs=1e-5)
 
 
-def test_a_prior_may_cost_information(blobs):
+def test_a_prior_or_a_penalty_may_cost_information(blobs):
     given = {"prior": [0.4, 0.3, 0.2, 0.1]}
     for slug in ("mi-adm", "mi-d"):
         assert METHODS[slug].load()(4, 6).gains_information
         assert not METHODS[slug].load()(4, 6, **given).gains_information
+        assert not METHODS[slug].load()(4, 6, lam=0.1).gains_information
 
 
 def test_epochs_are_seeded_one_by_one(blobs):

@@ -210,6 +210,10 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         embeddings, posteriors = zip(*self._outputs(X), strict=True)
         return _joined(embeddings), _joined(posteriors)
 
+    def _embedding_to_keep(self) -> Array:
+        """The embedding of the samples seen in fit, as a run keeps it."""
+        return self.embedding_
+
     def _keep(self, model: Model, fitted: Fitted) -> None:
         """Make the result of a fit the estimator's own, and warn of what is wrong with it."""
         self.model_ = model

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from sklearn.base import _fit_context
+from sklearn.decomposition import PCA
 from torch import Tensor, nn
 
 from infomeans import functional as IF
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
     from infomeans._typing import Array
     from infomeans.data import Dataset
+
+
+COMPONENTS = 64
+"""Principal components that are kept of samples with more features."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -55,14 +60,18 @@ class Baseline(SampleClusterer):
         model = Model(data.shape, self._scaling(data), Identity())
         x = torch.cat([*data.feed(lambda samples: model.prepare(samples, cpu)).blocks()])
         model.method = self._cluster(x.contiguous())
-        embedding, posteriors = zip(*model.outputs(x.split(BLOCK), cpu), strict=True)
-        fitted = Fitted(torch.cat(embedding).numpy(), torch.cat(posteriors).numpy())
+        posteriors = torch.cat([p for _, p in model.outputs(x.split(BLOCK), cpu)])
+        scaled = x.contiguous().flatten(1).numpy()
+        fitted = Fitted(scaled, posteriors.numpy())
         one_hot = np.eye(self.n_clusters)[fitted.labels]
         sizes = np.maximum(fitted.sizes, 1)
-        scaled = x.contiguous().flatten(1).numpy()
         self.cluster_centers_: Array = (one_hot.T @ scaled) / sizes[:, None]
         self._keep(model.eval(), fitted)
         return self
+
+    def _embedding_to_keep(self) -> Array:
+        components = _components(self.embedding_)
+        return self.embedding_ @ components if components.shape[1] else self.embedding_
 
     @abstractmethod
     def _cluster(self, x: Tensor) -> nn.Module:
@@ -110,8 +119,9 @@ class KMeansBaseline(Baseline):
 class GraphBaseline(Baseline):
     """Graph agglomeration on the scaled samples.
 
-    A new sample belongs to the cluster of its nearest neighbour among those seen in fit, by plain
-    distance, and the model therefore keeps them.
+    A new sample belongs to the cluster of its nearest neighbour among those seen in fit. The model
+    therefore keeps these; of more than 64 features it keeps 64 principal components, and measures
+    the distances of new samples in them.
 
     Parameters
     ----------
@@ -147,17 +157,21 @@ class GraphBaseline(Baseline):
             n_neighbors=self.n_neighbors,
             images=x.numpy() if self.augment else None,
         )
-        method = self._votes(*scaled.shape)
-        method.samples.copy_(scaled)
+        components = _components(scaled.numpy())
+        method = self._votes(len(scaled), components.shape)
+        method.components.copy_(torch.as_tensor(components))
+        method.samples.copy_(method.projected(scaled))
         method.labels.copy_(torch.as_tensor(labels))
         return method
 
     def _build_method(self, n_features: int, tensors: Mapping[str, Tensor]) -> nn.Module:
-        return self._votes(*tensors["samples"].shape)
+        n_samples, n_kept = tensors["samples"].shape
+        kept_all = torch.empty(n_kept, 0)
+        return self._votes(n_samples, tensors.get("components", kept_all).shape)
 
-    def _votes(self, n_samples: int, n_features: int) -> Votes:
+    def _votes(self, n_samples: int, shape: tuple[int, ...]) -> Votes:
         n_neighbors = self.n_neighbors or usual_neighbors(n_samples, self.n_clusters)
-        return Votes(self.n_clusters, n_samples, n_features, n_neighbors=n_neighbors)
+        return Votes(self.n_clusters, n_samples, shape, n_neighbors=n_neighbors)
 
 
 class Mixture(nn.Module):
@@ -180,21 +194,24 @@ class Mixture(nn.Module):
 class Votes(nn.Module):
     """Shares of the clusters among the nearest samples; the nearest has half of the votes."""
 
+    components: Tensor
     samples: Tensor
     labels: Tensor
 
     def __init__(
-        self, n_clusters: int, n_samples: int, n_features: int, *, n_neighbors: int
+        self, n_clusters: int, n_samples: int, shape: tuple[int, ...], *, n_neighbors: int
     ) -> None:
         super().__init__()
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
-        self.register_buffer("samples", torch.zeros(n_samples, n_features))
+        n_features, n_kept = shape
+        self.register_buffer("components", torch.zeros(shape))
+        self.register_buffer("samples", torch.zeros(n_samples, n_kept or n_features))
         self.register_buffer("labels", torch.zeros(n_samples, dtype=torch.long))
 
     def forward(self, x: Tensor) -> Tensor:
         """The shares (n, K)."""
-        x = x.flatten(1)
+        x = self.projected(x.flatten(1))
         count = min(self.n_neighbors, len(self.samples))
         # In double precision, for inner products are too coarse to tell a sample from a near copy.
         x, samples = x.double(), self.samples.double()
@@ -202,3 +219,15 @@ class Votes(nn.Module):
         near = distances.topk(count, largest=False).indices
         votes = F.one_hot(self.labels[near], self.n_clusters).to(self.samples)
         return (votes[:, 0] + votes.mean(dim=1)) / 2
+
+    def projected(self, x: Tensor) -> Tensor:
+        """The principal components of flat samples, or the samples if all features are kept."""
+        return x @ self.components.to(x) if self.components.shape[1] else x
+
+
+def _components(scaled: Array) -> Array:
+    """The leading principal components (d, 64) of flat samples; (d, 0) if there is no need."""
+    if min(scaled.shape) <= COMPONENTS:
+        return np.empty((scaled.shape[1], 0), np.float32)
+    found = PCA(COMPONENTS, svd_solver="randomized", random_state=0).fit(scaled)
+    return np.ascontiguousarray(found.components_.T, dtype=np.float32)

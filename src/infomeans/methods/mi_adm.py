@@ -46,7 +46,8 @@ class MIADMMethod(Alternating):
         super().__init__(n_clusters, n_features, prior=prior)
         self.lam = lam
         self.exact = targets == "exact"
-        self.gains_information = prior is None  # Proposition 3, but for the votes of neighbours
+        # Proposition 3; a prior or a penalty may cost information.
+        self.gains_information = prior is None and not lam
 
     def mass(self, log_p: Tensor) -> Tensor:
         """The squared posteriors."""

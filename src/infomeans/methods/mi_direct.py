@@ -8,19 +8,26 @@ from torch import Tensor
 from infomeans import functional as IF
 from infomeans.methods.batch import Batch
 from infomeans.methods.logistic import Logistic
-from infomeans.methods.state import Statistics
+from infomeans.methods.parameters import NotNegative
+from infomeans.methods.state import SampleState, Statistics
 
 
 class MIDirectMethod(Logistic):
-    """Minimise `-I(X;K) = (1/N) sum_ik p_ik (log m_k - log p_ik)` plus R.
+    """Minimise `-I(X;K) + lambda sum_k |theta_k|^2` plus R (Eq. RMI).
+
+        -I(X;K) = (1/N) sum_ik p_ik (log m_k - log p_ik)
 
     The marginal `m` is a constant to the gradient, which changes nothing because rows sum
-    to one. It is counted over the whole data set once an epoch and kept running in between: the
-    marginal of a single batch of B samples would bias H(K) by about (K - 1) / 2B.
+    to one. It is a running mean over batches: the marginal of a single batch of B samples would
+    bias H(K) by about (K - 1) / 2B. It comes from the noisy pass, as do the posteriors in the loss;
+    the clean pass sets it once, before the first step.
 
     Parameters
     ----------
     n_clusters, n_features : int
+    lam : float
+        The regularisation `lambda` of Eq. RMI. With it this is regularised information
+        maximisation.
     prior : sequence of K positive numbers, optional
         Wanted shares `d` of the clusters: the divergence `KL(phat || d)` takes the place of
         `-H(K)`.
@@ -31,20 +38,23 @@ class MIDirectMethod(Logistic):
     marginal: Tensor
 
     def __init__(
-        self, n_clusters: int, n_features: int, *, prior: Sequence[float] | None = None
+        self,
+        n_clusters: int,
+        n_features: int,
+        *,
+        lam: NotNegative = 0.0,
+        prior: Sequence[float] | None = None,
     ) -> None:
         super().__init__(n_clusters, n_features, prior=prior)
-        self.gains_information = prior is None
+        self.lam = lam
+        self.gains_information = prior is None and not lam
         self.register_buffer("marginal", torch.full((n_clusters,), 1 / n_clusters))
 
-    def statistics(self, z: Tensor, q: Tensor) -> Statistics:
-        """The sum of the posteriors."""
-        return {"p": self.log_posteriors(z).exp().sum(dim=0)}
-
-    def update(self, statistics: Statistics) -> bool:
-        """Set the marginal."""
-        self.marginal = statistics["p"] / statistics["p"].sum()
-        return False
+    def start(self, state: SampleState) -> None:
+        """Linear discriminants, and their marginal."""
+        super().start(state)
+        sums = state.total(lambda z, q: self._counted(z))
+        self.marginal = sums["p"] / sums["p"].sum()
 
     def loss(self, batch: Batch) -> Statistics:
         """Negative mutual information; the cross-entropy while there are targets to warm up on."""
@@ -54,13 +64,19 @@ class MIDirectMethod(Logistic):
         else:
             wanted = self.marginal.clamp_min(torch.finfo(log_p.dtype).tiny).log() - self.log_prior
             clustering = (log_p.exp() * (wanted - log_p)).sum(dim=1).mean()
-        return {"clustering": clustering, "reconstruction": batch.reconstruction}
+        terms = {"clustering": clustering, "reconstruction": batch.reconstruction}
+        if self.lam:
+            terms["penalty"] = self.lam * self.weight.square().sum()
+        return terms
 
     def step_statistics(self, batch: Batch) -> Statistics:
         """The sum of the posteriors over the batch."""
-        return self.statistics(batch.noisy, batch.noisy)
+        return self._counted(batch.noisy)
 
     def after_step(self, statistics: Statistics) -> None:
         """Move the running marginal towards that of the batch."""
         batch = statistics["p"] / statistics["p"].sum()
         self.marginal = torch.lerp(batch, self.marginal, self.momentum)
+
+    def _counted(self, z: Tensor) -> Statistics:
+        return {"p": self.log_posteriors(z).exp().sum(dim=0)}

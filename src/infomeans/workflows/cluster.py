@@ -124,7 +124,8 @@ def finish(
             figures["start"] |= scores_of_labelled(data.labels, start)
     run.write_history(estimator.history_)
     write_model(estimator, run.model, schema=data.schema, overwrite=True)
-    run.write_results(data.ids, fitted.posteriors, fitted.embedding, figures, parquet=parquet)
+    embedding = estimator._embedding_to_keep()
+    run.write_results(data.ids, fitted.posteriors, embedding, figures, parquet=parquet)
 
 
 def create_run(out: Path, request: Request, data: Dataset, *, overwrite: bool = False) -> Run:
