@@ -18,6 +18,7 @@ from infomeans.graph import agglomerate
 from infomeans.initial import kmeans
 from infomeans.jobs import Request, create_run, finish
 from infomeans.metrics import scores
+from infomeans.threads import limited
 
 Labelling = NDArray[np.str_]
 
@@ -35,7 +36,12 @@ class Row:
 
 
 def run_demo(
-    folder: Path, seed: int, announce: Callable[[str], None], *, overwrite: bool = False
+    folder: Path,
+    seed: int,
+    announce: Callable[[str], None],
+    *,
+    threads: int | None = None,
+    overwrite: bool = False,
 ) -> list[Row]:
     """Cluster the 1,797 digits that ship with scikit-learn, and write the run to a folder.
 
@@ -45,9 +51,18 @@ def run_demo(
     seed : int
     announce : callable
         Told what is about to happen.
+    threads : int, optional
+        How many compute; by default as many as pay.
     overwrite : bool
         Whether to replace a run in the folder.
     """
+    with limited(threads):
+        return _run_demo(folder, seed, announce, overwrite=overwrite)
+
+
+def _run_demo(
+    folder: Path, seed: int, announce: Callable[[str], None], *, overwrite: bool
+) -> list[Row]:
     samples = data.benchmark("digits")
     images, classes, k = samples.X, samples.labels, 10
     assert classes is not None
@@ -85,7 +100,7 @@ def run_demo(
         Row("mi-adm", **scores(classes, model.labels_), mi=model.score(images), seconds=seconds)
     )
     request = Request("digits", k, seed=seed)
-    run = create_run(folder, request, samples, overwrite=overwrite)
+    run = create_run(folder, request, samples, model.n_threads_, overwrite=overwrite)
     model.history_ = [*autoencoder.history_, *model.history_]
     finish(run, model, samples, {"seconds": seconds, "methods": [asdict(row) for row in rows]})
     return rows

@@ -38,6 +38,7 @@ TAKEN = {
     "n_clusters",
     "random_state",
     "device",
+    "n_threads",
     "verbose",
     "callbacks",
     "checkpoint",
@@ -136,6 +137,7 @@ def cluster(
     out: Path,
     *,
     device: str = "auto",
+    threads: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     verbose: bool = False,
@@ -151,6 +153,8 @@ def cluster(
     out : Path
         The folder.
     device : str
+    threads : int, optional
+        How many compute; by default as many as pay. A run may be resumed with another number.
     resume : bool
         Go on with the run in the folder.
     overwrite : bool
@@ -161,7 +165,7 @@ def cluster(
     progress : callable, optional
         Told how many posteriors are done, of how many.
     """
-    estimator = request.estimator(device).set_params(verbose=int(verbose))
+    estimator = request.estimator(device).set_params(verbose=int(verbose), n_threads=threads)
     if request.embeddings and samples.X.ndim != 2:
         raise InputError(
             f"--embeddings takes vectors, but {samples.source} has samples of the shape "
@@ -172,7 +176,9 @@ def cluster(
     run = (
         _resumed(out, request, samples)
         if resume
-        else create_run(out, request, samples, overwrite=overwrite)
+        else create_run(
+            out, request, samples, estimator.planned_threads(samples.X), overwrite=overwrite
+        )
     )
     try:
         if isinstance(estimator, DeepEstimator):
@@ -181,7 +187,7 @@ def cluster(
         began = time.perf_counter()
         estimator.fit(samples.X)
         seconds += time.perf_counter() - began
-        figures = {"seconds": seconds}
+        figures = {"seconds": seconds, "threads": estimator.n_threads_}
         finish(run, estimator, samples, figures, parquet=request.parquet, progress=progress)
     except Exception as error:
         # What was trained before the disk was full, say, can be gone on with.
@@ -217,14 +223,16 @@ def finish(
     run.write_results(samples.ids, posteriors, embedding, figures, parquet=parquet)
 
 
-def create_run(out: Path, request: Request, samples: Samples, *, overwrite: bool = False) -> Run:
+def create_run(
+    out: Path, request: Request, samples: Samples, threads: int, *, overwrite: bool = False
+) -> Run:
     """A new run folder that says what was asked for, of which data."""
     config = {
         "id": secrets.token_hex(8),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         "seed": request.seed,
-        "threads": torch.get_num_threads(),
+        "threads": threads,
         "arguments": asdict(request),
         "data": describe(samples),
     }

@@ -19,6 +19,7 @@ from infomeans.cli.options import (
     Key,
     Seed,
     Strict,
+    Threads,
     is_path,
     names,
     read,
@@ -52,6 +53,7 @@ def cluster(
     ] = "mi-adm",
     seed: Seed = 0,
     device: Device = "auto",
+    threads: Threads = None,
     epochs: Annotated[
         int | None, typer.Option(min=0, help="Most epochs of the alternation.")
     ] = None,
@@ -162,7 +164,8 @@ def cluster(
         if not Run(folder).report.exists():
             leave_report(Run(folder))
         return
-    samples = _cluster(given, folder, device=device, resume=resume, overwrite=overwrite)
+    options = {"threads": threads, "resume": resume, "overwrite": overwrite}
+    samples = _cluster(given, folder, device=device, **options)
     made = Run(folder)
     summarise(made)
     leave_report(made, samples)

@@ -32,6 +32,7 @@ from infomeans.estimators import saving, showing
 from infomeans.estimators.assigning import Assignment
 from infomeans.networks import Identity, UserNetwork
 from infomeans.plots.figures import clusters_figure, history_figure, map_figure
+from infomeans.threads import allowed, limited, multiply_adds, step_threads
 from infomeans.training import make_fabric
 
 if TYPE_CHECKING:
@@ -60,11 +61,13 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     """Reads arrays and embeds them with what it has learned."""
 
     device: str = "auto"
+    n_threads: int | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "device": [str],
+        "n_threads": [POSITIVE_INT, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -151,9 +154,16 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         module = module.eval()
         if double or device.type != "cpu":
             module = copy.deepcopy(module).to(device, dtype)
+
+        def scaled(batch: NDArray[Any]) -> Tensor:
+            return self._scaled(batch, self.scaling_, device).to(dtype)
+
+        with limited(self.n_threads):
+            work = PREDICT_BATCH * multiply_adds(module, scaled(samples[:1]))
         for batch in np.split(samples, range(PREDICT_BATCH, len(samples), PREDICT_BATCH)):
-            with torch.inference_mode():
-                yield module(self._scaled(batch, self.scaling_, device).to(dtype))
+            with limited(self.n_threads), step_threads(work), torch.inference_mode():
+                result = module(scaled(batch))
+            yield result
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -227,6 +237,11 @@ class SampleClusterer(ClusterMixin, SampleEstimator, ABC):
         self._validate_params()
         samples = clone(self)._read(X, reset=True)
         self._check(samples)
+
+    def planned_threads(self, X: ArrayLike) -> int:
+        """How many threads `fit` would compute with."""
+        with limited(self.n_threads):
+            return allowed()
 
     # scikit-learn draws a diagram in notebooks, unless set_config(display="text") forbids it.
     @property

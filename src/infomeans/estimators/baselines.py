@@ -18,6 +18,7 @@ from infomeans.estimators.base import POSITIVE_INT, SampleClusterer
 from infomeans.graph import agglomerate, usual_neighbors
 from infomeans.initial import kmeans
 from infomeans.networks import Identity
+from infomeans.threads import allowed, limited
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,10 +52,12 @@ class Baseline(SampleClusterer):
         self.network_ = Identity()
         self.history_: list[dict[str, Any]] = []
         self._fitted_params = self.get_params(deep=False)
-        x = self._scaled(samples, self.scaling_, torch.device("cpu")).contiguous()
-        scaled = x.flatten(1)
-        self._n_features_out = scaled.shape[1]
-        self.method_ = self._cluster(x).eval()
+        with limited(self.n_threads):
+            self.n_threads_ = allowed()
+            x = self._scaled(samples, self.scaling_, torch.device("cpu")).contiguous()
+            scaled = x.flatten(1)
+            self._n_features_out = scaled.shape[1]
+            self.method_ = self._cluster(x).eval()
         self.embedding_, self.labels_, self.confidences_ = self._assign(X)
         one_hot = np.eye(self.n_clusters)[self.labels_]
         sizes = np.maximum(one_hot.sum(axis=0), 1)

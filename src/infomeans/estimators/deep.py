@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from os import PathLike
@@ -31,6 +31,7 @@ from infomeans.initial import check_init, initial_clusters
 from infomeans.methods import find_method
 from infomeans.methods.base import Neighbors
 from infomeans.networks import DenoisingAutoencoder, build_network, takes_embeddings
+from infomeans.threads import limited, step_threads
 from infomeans.training import (
     Callback,
     Checkpoint,
@@ -41,6 +42,7 @@ from infomeans.training import (
     make_fabric,
     random_affine,
     resolve_settings,
+    step_work,
     view_maps,
 )
 from infomeans.training.augmentation import LIMITS
@@ -105,7 +107,7 @@ class DeepEstimator(SampleEstimator):
         fabric, seed = make_fabric(self.device, self.precision), self._seed()
         callbacks = [*(self.callbacks or ()), *([ProgressBars()] if self.verbose else [])]
         try:
-            with isolated():
+            with isolated(), limited(self.n_threads), ExitStack() as threads:
                 torch.manual_seed(seed)
                 scaling = self._scaling(samples)
                 network = build_network(
@@ -115,6 +117,8 @@ class DeepEstimator(SampleEstimator):
                     n_features=n_features,
                     **settings.network,
                 ).to(fabric.device)
+                work = step_work(network, samples.shape[1:], settings.batch_size)
+                self.n_threads_ = threads.enter_context(step_threads(work))
                 x = self._scaled(samples, scaling, fabric.device)
                 if self.network == "auto" and isinstance(network, DenoisingAutoencoder):
                     network.start(x)
@@ -205,6 +209,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         It assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
+    n_threads : int, optional
+        How many threads compute on the CPU in fit, predict and transform. By default as many as
+        pay: one for small networks on vectors, more for convolutions, never more than CPUs are
+        available. Another number adds numbers up in another order, so the clusters may differ a
+        little.
     precision : str
         Of the training, as Lightning Fabric names it.
     random_state : int, RandomState or None
@@ -233,6 +242,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         With `augment`, the affine maps that make the views of an image, over which `predict_proba`
         takes the mean; otherwise there are none. The embedding and the history come from the image
         as it is.
+    n_threads_ : int
+        How many threads computed in fit. Not saved.
     network_, method_, scaling_ : nn.Module
         The parts of the trained model.
     """
@@ -266,19 +277,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         """
         samples = self._read(X, reset=True)
         self._check(samples)
-        settings = resolve_settings(
-            self.preset,
-            len(samples),
-            () if self.network is None else samples.shape[1:],
-            augment=self.augment,
-            embedded=takes_embeddings(self.network),
-            pretrain_epochs=self.pretrain_epochs,
-            warmup_epochs=self.warmup_epochs,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-        )
-        n_features = max(self.n_clusters, settings.least_features)
+        settings, n_features = self._settings(samples)
         with self._training(samples, settings, self.n_clusters, n_features) as (trainer, x):
             self._check_bounded(trainer.network)
             trainer.pretrain(x)
@@ -298,6 +297,34 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         shape = channels_first(np.asarray(X)[:1]).shape[1:]
         with isolated():
             self._check_bounded(build_network(self.network, shape, self.n_clusters))
+
+    def planned_threads(self, X: ArrayLike) -> int:
+        """How many threads `fit` would compute with."""
+        samples = channels_first(np.asarray(X))
+        settings, n_features = self._settings(samples)
+        shape, options = samples.shape[1:], settings.network
+        with isolated(), limited(self.n_threads):
+            network = build_network(
+                self.network, shape, self.n_clusters, n_features=n_features, **options
+            )
+            with step_threads(step_work(network, shape, settings.batch_size)) as planned:
+                return planned
+
+    def _settings(self, samples: NDArray[Any]) -> tuple[Settings, int]:
+        """Those of the training, and the length of the default network's embedding."""
+        settings = resolve_settings(
+            self.preset,
+            len(samples),
+            () if self.network is None else samples.shape[1:],
+            augment=self.augment,
+            embedded=takes_embeddings(self.network),
+            pretrain_epochs=self.pretrain_epochs,
+            warmup_epochs=self.warmup_epochs,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+        )
+        return settings, max(self.n_clusters, settings.least_features)
 
     def _augmentation(self) -> dict[str, float]:
         return augmentation_settings()

@@ -42,7 +42,7 @@ GIVEN = "given"
 _TENSORS = re.compile(r"[0-9a-f]{16}\.safetensors")
 _PARTS = ("network", "method", "scaling")
 _ARRAYS = ("labels_", "initial_labels_", "cluster_centers_", "views_")
-_OF_THE_MOMENT = ("callbacks", "checkpoint", "device")
+_OF_THE_MOMENT = ("callbacks", "checkpoint", "device", "n_threads")
 
 
 def write_model(

@@ -12,6 +12,7 @@ from infomeans.training.devices import make_fabric
 from infomeans.training.history import Record, kept
 from infomeans.training.reproducible import isolated, seed_for
 from infomeans.training.settings import Settings, resolve_settings
+from infomeans.training.step import step_work
 from infomeans.training.trainer import Trainer
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "random_affine",
     "resolve_settings",
     "seed_for",
+    "step_work",
     "view_maps",
     "warp",
 ]
