@@ -8,6 +8,9 @@ from importlib import import_module
 from importlib.metadata import version
 
 from infomeans.methods.registry import ESTIMATORS
+from infomeans.threads import sleep_while_waiting
+
+sleep_while_waiting()
 
 __version__ = version("infomeans")
 

@@ -34,6 +34,7 @@ from infomeans.graph import usual_neighbors
 from infomeans.methods import METHODS
 from infomeans.metrics import scores
 from infomeans.start.initial import N_INIT
+from infomeans.threads import asked, limited
 from infomeans.training import Settings, kept, resolve_settings
 from infomeans.training.votes import VOTES
 from infomeans.workflows.baselines import NAMES as BASELINES
@@ -199,7 +200,7 @@ def run_grid(
             continue
         announce(str(job))
         try:
-            row = call_in_process(run_job, job, data_dir, cache, torch.get_num_threads(), results)
+            row = call_in_process(run_job, job, data_dir, cache, asked(), results)
         except Exception as error:  # whatever it is, the others can run
             announce(f"    failed: {error}")
             failed.append(job)
@@ -224,7 +225,7 @@ def run_job(
     job: Job,
     data_dir: str | Path | None,
     cache: Path,
-    threads: int,
+    threads: int | None,
     results: Results | None = None,
 ) -> dict[str, Any]:
     """One run: its scores, its cost, and what it takes to do it again.
@@ -232,7 +233,13 @@ def run_job(
     Its line is written before its state is removed, so that nothing is lost in between.
     """
     torch.set_flush_denormal(True)
-    torch.set_num_threads(threads)
+    with limited(threads):
+        return _run_job(job, data_dir, cache, results)
+
+
+def _run_job(
+    job: Job, data_dir: str | Path | None, cache: Path, results: Results | None
+) -> dict[str, Any]:
     by = measured_by()
     data = load(job.dataset, data_dir)
     classes = data.labels
@@ -255,6 +262,7 @@ def run_job(
         "pretrain_seconds": sum(r["seconds"] for r in encoder.history_) if encoder else 0.0,
         "peak_mb": peak_mb(),
         **by,
+        "threads": found.threads or by["threads"],
         "pretrained_by": pretrained_by,
         "settings": {
             "pretraining": _plain(encoder) if encoder else None,
@@ -346,6 +354,7 @@ class _Found:
     start: IntArray | None = None
     history: list[dict[str, Any]] = field(default_factory=list)
     state: Path | None = None
+    threads: int | None = None
 
     def more(self, classes: Any) -> dict[str, Any]:
         if self.start is None:
@@ -389,7 +398,14 @@ def _clusters(
         checkpoint=state,
         **job.params,
     ).fit(data)
-    return _Found(model.labels_, _plain(model), model.initial_labels_, model.history_, state)
+    return _Found(
+        model.labels_,
+        _plain(model),
+        model.initial_labels_,
+        model.history_,
+        state,
+        model.n_threads_,
+    )
 
 
 def _plain(estimator: SampleEstimator) -> dict[str, Any]:

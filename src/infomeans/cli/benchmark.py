@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markdown import Markdown
 
-from infomeans.cli.options import LAST_SEED, DataDir, names
+from infomeans.cli.options import LAST_SEED, DataDir, Threads, names
 from infomeans.cli.reporting import command, console, counted, fail, loading
 from infomeans.errors import InputError
+from infomeans.threads import limited
 
 if TYPE_CHECKING:
     from infomeans.benchmark.grid import Job
@@ -48,6 +49,7 @@ def results(
     out: Out = RESULTS,
     data_dir: DataDir = None,
     cache: Cache = CACHE,
+    threads: Threads = None,
 ) -> None:
     """Run the methods and baselines on the paper's data sets, beside what it prints.
 
@@ -63,7 +65,7 @@ def results(
         names(datasets), names(methods), _numbers(seeds), augment=augment, data_dir=data_dir
     )
     lines = Results(out / "results.jsonl")
-    with _running(jobs, lines, data_dir, cache):
+    with _running(jobs, lines, data_dir, cache, threads):
         _show(grid.render(lines, out))
 
 
@@ -92,6 +94,7 @@ def adm(
     times: Annotated[
         bool, typer.Option("--times", help="Measure times as well; let nothing else run then.")
     ] = False,
+    threads: Threads = None,
 ) -> None:
     """Compare MI-ADM with MI-D and with other targets: the paper's Table 3 and figure.
 
@@ -111,9 +114,10 @@ def adm(
     measured = Results(out / "adm-times.jsonl")
     if times:
         _announce(f"{chosen[0]}  times")
-        measured.append(experiments.times(chosen[0], data_dir=data_dir, cache=cache))
+        with limited(threads):
+            measured.append(experiments.times(chosen[0], data_dir=data_dir, cache=cache))
     lines = experiments.adm_lines(out, chosen)
-    with _running(jobs, lines, data_dir, cache):
+    with _running(jobs, lines, data_dir, cache, threads):
         _show(experiments.write_adm(lines, measured, out))
 
 
@@ -124,6 +128,7 @@ def regularisation(
     out: Out = RESULTS,
     data_dir: DataDir = None,
     cache: Cache = CACHE,
+    threads: Threads = None,
 ) -> None:
     """Run SR-K-means with lambda from 1e-1 to 1e-5.
 
@@ -135,7 +140,7 @@ def regularisation(
 
     jobs = experiments.lambda_jobs(names(datasets) or ["usps"], _numbers(seeds))
     lines = Results(out / "lambda.jsonl")
-    with _running(jobs, lines, data_dir, cache):
+    with _running(jobs, lines, data_dir, cache, threads):
         _show(experiments.write_lambda(lines, out))
 
 
@@ -147,6 +152,7 @@ def link(
     out: Out = RESULTS,
     data_dir: DataDir = None,
     cache: Cache = CACHE,
+    threads: Threads = None,
 ) -> None:
     """Follow MI-ADM and SR-K-means side by side, from one start.
 
@@ -169,18 +175,20 @@ def link(
             known = {(row["dataset"], row["seed"], row["lam"]) for row in lines.rows()}
             if (dataset, seed, lam) not in known:
                 _announce(f"{dataset}  seed {seed}")
-                lines.append(follow(dataset, seed, lam=lam, data_dir=data_dir, cache=cache))
+                with limited(threads):
+                    lines.append(follow(dataset, seed, lam=lam, data_dir=data_dir, cache=cache))
     _show(write_link(lines, out))
 
 
 @contextmanager
 def _running(
-    jobs: "list[Job]", lines: "Results", data_dir: Path | None, cache: Path
+    jobs: "list[Job]", lines: "Results", data_dir: Path | None, cache: Path, threads: int | None
 ) -> "Iterator[None]":
     """Run them, and fail if one of them did, but only after what can be shown is shown."""
     from infomeans.benchmark.grid import run_grid
 
-    failed = run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
+    with limited(threads):
+        failed = run_grid(jobs, lines, data_dir=data_dir, cache=cache, announce=_announce)
     yield
     if failed:
         fail(f"{counted(failed, 'run')} failed; see above.", code=1)

@@ -20,6 +20,7 @@ from infomeans.cli.options import (
     Key,
     Seed,
     Strict,
+    Threads,
     is_path,
     names,
     read,
@@ -54,6 +55,7 @@ def cluster(
     ] = "mi-adm",
     seed: Seed = 0,
     device: Device = "auto",
+    threads: Threads = None,
     epochs: Annotated[
         int | None, typer.Option(min=0, help="Most epochs of the alternation.")
     ] = None,
@@ -174,9 +176,8 @@ def cluster(
             leave_report(Run(folder))
         return
     _check(problems, given, folder, device=device, resume=resume, overwrite=overwrite)
-    made, estimator, data = _cluster(
-        given, folder, device=device, resume=resume, overwrite=overwrite
-    )
+    options = {"threads": threads, "resume": resume, "overwrite": overwrite}
+    made, estimator, data = _cluster(given, folder, device=device, **options)
     summarise(made)
     leave_report(made, data, estimator)
 

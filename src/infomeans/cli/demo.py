@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from infomeans.cli.options import Seed
+from infomeans.cli.options import Seed, Threads
 from infomeans.cli.report import leave_report
 from infomeans.cli.reporting import console, loading, say
 
@@ -17,6 +17,7 @@ def demo(
         typer.Option(help="Folder for the results; by default a new one, demo-run."),
     ] = None,
     seed: Seed = 0,
+    threads: Threads = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the run in --out.")
     ] = False,
@@ -32,7 +33,13 @@ def demo(
     with loading():
         from infomeans.workflows.demo import run_demo
 
-    rows = run_demo(folder, seed, lambda what: console.print(f"[bold]{what}"), overwrite=overwrite)
+    rows = run_demo(
+        folder,
+        seed,
+        lambda what: console.print(f"[bold]{what}"),
+        threads=threads,
+        overwrite=overwrite,
+    )
     table = Table(title="1,797 handwritten digits, 10 clusters")
     table.add_column("method")
     for name in ("accuracy", "NMI", "ARI", "I(X;K)", "seconds"):

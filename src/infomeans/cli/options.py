@@ -49,6 +49,10 @@ Strict = Annotated[
     ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(min=1, help="How many compute on the CPU; by default as many as pay."),
+]
 LAST_SEED = 2**32 - 1
 """The last one that scikit-learn takes."""
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from infomeans.cli.options import Device, IdColumn, Key, Strict, read
+from infomeans.cli.options import Device, IdColumn, Key, Strict, Threads, read
 from infomeans.cli.reporting import counted, loading, note, progress
 
 
@@ -19,6 +19,7 @@ def predict(
     id_column: IdColumn = None,
     key: Key = None,
     device: Device = "auto",
+    threads: Threads = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     strict: Strict = False,
 ) -> None:
@@ -35,7 +36,7 @@ def predict(
 
     model = workflow.load_clusterer(run)
     samples = read(source, like=run, id_column=id_column, key=key, strict=strict)
-    model.set_params(device=device)
+    model.set_params(device=device, n_threads=threads)
     with progress("predicting") as bar:
         names = Run(run).names if is_run(run) else None
         labels = workflow.predict(model, samples, bar, names=names)

@@ -7,7 +7,6 @@ script again, with all that it imports.
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from PIL import Image
 
 from infomeans.data import decoding
 from infomeans.data.decoding import Decoded, Fit, Size, decode_all
+from infomeans.threads import available_cpus
 
 # A process starts in the time that it takes to look at some 600 small images.
 LOOKS_PER_WORKER = 1000
@@ -49,9 +49,7 @@ def decode_files(
 def _cores() -> int:
     if getattr(sys, "frozen", False) or not sys.executable:
         return 1  # there is no Python to start
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return available_cpus()
 
 
 def _start() -> Worker:

@@ -27,10 +27,12 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from infomeans import functional as IF
 from infomeans.data import Dataset
 from infomeans.data.arrays import channel_axis
+from infomeans.data.rows import BLOCK
 from infomeans.errors import ClusteringWarning
 from infomeans.estimators import saving
 from infomeans.estimators.display import ClusterDisplay
 from infomeans.model import Scaling
+from infomeans.threads import allowed, limited, step_threads
 from infomeans.training import make_fabric
 
 if TYPE_CHECKING:
@@ -56,11 +58,13 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     """Learns a model of samples, and embeds others with it."""
 
     device: str = "auto"
+    n_threads: int | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "device": [str],
+        "n_threads": [POSITIVE_INT, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -145,8 +149,16 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     ) -> Iterator[tuple[Tensor, ...]]:
         """What the model gives for samples, block by block."""
         data, device = self._dataset(X, reset=False), make_fabric(self.device).device
-        prepared = (self.model_.prepare(block, device) for block in data.blocks())
-        return self.model_.outputs(prepared, device, posteriors=posteriors)
+        model = self.model_
+        prepared = (model.prepare(block, device) for block in data.blocks())
+        outputs = model.outputs(prepared, device, posteriors=posteriors)
+        while True:
+            # The caller's own code between two blocks has the caller's threads.
+            with limited(self.n_threads), step_threads(BLOCK * model.work):
+                block = next(outputs, None)
+            if block is None:
+                return
+            yield block
 
     def _build_method(self, n_features: int, tensors: Mapping[str, Tensor]) -> nn.Module | None:
         """A method of the right size for a saved model; an auto-encoder has none."""
@@ -204,6 +216,11 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         """Raise what `fit` would raise for these samples before it trains; change nothing."""
         self._validate_params()
         self._check(clone(self)._dataset(X, reset=True))
+
+    def planned_threads(self, X: ArrayLike | Dataset) -> int:
+        """How many threads `fit` would compute with."""
+        with limited(self.n_threads):
+            return allowed()
 
     def _outcome(self, X: ArrayLike | Dataset) -> tuple[Array, Array]:
         """The embedding (n, d) and the posteriors (n, n_clusters)."""

@@ -21,6 +21,7 @@ from infomeans.model import Model, Scaling
 from infomeans.networks import Identity
 from infomeans.start import kmeans
 from infomeans.start.initial import N_INIT
+from infomeans.threads import allowed, limited
 from infomeans.training import Fitted
 
 if TYPE_CHECKING:
@@ -59,8 +60,10 @@ class Baseline(SampleClusterer):
         self._check(data)
         model = Model(data.shape, self._scaling(data), Identity())
         x = torch.cat([*data.feed(lambda samples: model.prepare(samples, cpu)).blocks()])
-        model.method = self._cluster(x.contiguous())
-        posteriors = torch.cat([p for _, p in model.outputs(x.split(BLOCK), cpu)])
+        with limited(self.n_threads):
+            self.n_threads_ = allowed()
+            model.method = self._cluster(x.contiguous())
+            posteriors = torch.cat([p for _, p in model.outputs(x.split(BLOCK), cpu)])
         scaled = x.contiguous().flatten(1).numpy()
         fitted = Fitted(scaled, posteriors.numpy())
         one_hot = np.eye(self.n_clusters)[fitted.labels]

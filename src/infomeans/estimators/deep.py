@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -31,6 +31,7 @@ from infomeans.methods import find_method
 from infomeans.model import Model, Scaling
 from infomeans.networks import DenoisingAutoencoder, build_network, takes_embeddings
 from infomeans.start import check_init, find_start
+from infomeans.threads import limited, step_threads
 from infomeans.training import (
     Callback,
     Checkpoint,
@@ -40,6 +41,7 @@ from infomeans.training import (
     make_fabric,
     resolve_settings,
 )
+from infomeans.training.step import step_work
 from infomeans.training.votes import VOTES
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ class DeepEstimator(SampleEstimator):
         fabric, seed = make_fabric(self.device, self.precision), self._seed()
         callbacks = [*(self.callbacks or ()), *([ProgressBars()] if self.verbose else [])]
         try:
-            with isolated():
+            with isolated(), limited(self.n_threads), ExitStack() as threads:
                 torch.manual_seed(seed)
                 scaling = self._scaling(data)
                 network = build_network(
@@ -112,6 +114,8 @@ class DeepEstimator(SampleEstimator):
                     **settings.network,
                 ).to(fabric.device)
                 model = Model(data.shape, scaling, network)
+                work = step_work(network, network_shape(data.shape), settings.batch_size)
+                self.n_threads_ = threads.enter_context(step_threads(work))
                 x = data.feed(lambda samples: model.prepare(samples, fabric.device))
                 if self.network == "auto" and isinstance(network, DenoisingAutoencoder):
                     network.start(x.mean())
@@ -197,6 +201,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         It assumes that such changes leave an image what it is.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
+    n_threads : int, optional
+        How many threads compute on the CPU in fit, predict and transform. By default as many as
+        pay: one for small networks on vectors, more for convolutions, never more than CPUs are
+        available. Another number adds numbers up in another order, so the clusters may differ a
+        little.
     precision : str
         Of the training, as Lightning Fabric names it.
     random_state : int, RandomState or None
@@ -225,6 +234,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         With `augment`, the affine maps that make the views of an image, over which `predict_proba`
         takes the mean; otherwise there are none. The embedding and the history come from the image
         as it is.
+    n_threads_ : int
+        How many threads computed in fit. Not saved.
     network_, method_, scaling_ : nn.Module
         The parts of the trained model.
     """
@@ -319,6 +330,18 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             images=channels_first(data.X) if self.augment else None,
             **({} if lam is None else {"lam": lam}),
         )
+
+    def planned_threads(self, X: ArrayLike | Dataset) -> int:
+        """How many threads `fit` would compute with."""
+        data = X if isinstance(X, Dataset) else Dataset.of_array(np.asarray(X))
+        settings, shape = self._settings(data), network_shape(data.shape)
+        n_features = max(self.n_clusters, settings.least_features)
+        with isolated(), limited(self.n_threads):
+            network = build_network(
+                self.network, shape, self.n_clusters, n_features=n_features, **settings.network
+            )
+            with step_threads(step_work(network, shape, settings.batch_size)) as planned:
+                return planned
 
     def _augmentation(self) -> dict[str, float]:
         return {**LIMITS, **VOTES}

@@ -29,7 +29,7 @@ GIVEN = "given"
 
 _ARRAYS = ("labels_", "initial_labels_", "cluster_centers_")
 _VIEWS = "fitted.views_"
-_OF_THE_MOMENT = ("callbacks", "checkpoint", "device")
+_OF_THE_MOMENT = ("callbacks", "checkpoint", "device", "n_threads")
 
 
 def write_model(

@@ -5,8 +5,10 @@ import math
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
 from infomeans._typing import Array, IntArray
+from infomeans.threads import allowed
 
 FEWEST_NEIGHBORS, MOST_NEIGHBORS = 8, 20
 
@@ -48,7 +50,11 @@ def nearest_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
     count = min(count, len(X) - 1)
     if count < 1:
         return np.empty((len(X), 0)), np.empty((len(X), 0), dtype=np.int64)
-    distances, neighbors = NearestNeighbors(n_neighbors=count, n_jobs=-1).fit(X).kneighbors()
+    threads = allowed()
+    # Brute force asks OpenMP for its threads, trees ask joblib.
+    with threadpool_limits(threads, user_api="openmp"):
+        search = NearestNeighbors(n_neighbors=count, n_jobs=threads).fit(X)
+        distances, neighbors = search.kneighbors()
     return distances.astype(np.float64) ** 2, neighbors
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from infomeans._typing import Array
 from infomeans.data.arrays import channel_axis, network_shape
 from infomeans.model.scaling import Scaling
 from infomeans.networks import AnyNetwork, Identity
+from infomeans.threads import multiply_adds
 
 EXACT = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.uint16, torch.float16)
 """Types whose values single precision holds exactly, beside its own."""
@@ -68,6 +70,14 @@ class Model(nn.Module):
         device = next(iter(self.parameters()), self.views).device
         one = torch.zeros(1, *network_shape(self.shape), device=device)
         return self.embed([one]).flatten(1).shape[1]
+
+    @cached_property
+    def work(self) -> int:
+        """The multiply-adds of the network for one sample."""
+        device = next(iter(self.parameters()), self.views).device
+        return multiply_adds(
+            self.network, torch.zeros(1, *network_shape(self.shape), device=device)
+        )
 
     def forward(self, samples: Tensor) -> tuple[Tensor, Tensor]:
         """Embedding (n, d) and posteriors (n, K) of samples as they are given."""

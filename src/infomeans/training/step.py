@@ -8,8 +8,27 @@ from torch import Tensor, nn
 from infomeans.methods.base import Method
 from infomeans.methods.batch import Batch, Network
 from infomeans.methods.state import Statistics
+from infomeans.threads import multiply_adds
 
 Augment = Callable[[Tensor], Tensor]
+
+
+def step_work(network: nn.Module, shape: tuple[int, ...], batch_size: int) -> int:
+    """About how many multiply-adds a training step takes.
+
+    The backward pass takes twice as many as the forward pass, and a decoder as many as its encoder.
+
+    Parameters
+    ----------
+    network : nn.Module
+        A `Network`.
+    shape : tuple of int
+        Of one sample.
+    batch_size : int
+    """
+    device = next((p.device for p in network.parameters()), torch.device("cpu"))
+    forward = multiply_adds(network, torch.zeros(1, *shape, device=device))
+    return batch_size * forward * (6 if network.reconstructs else 3)
 
 
 class TrainingStep(nn.Module):

@@ -49,6 +49,7 @@ def cluster(
     out: Path,
     *,
     device: str = "auto",
+    threads: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     verbose: bool = False,
@@ -63,6 +64,8 @@ def cluster(
     out : Path
         The folder.
     device : str
+    threads : int, optional
+        How many compute; by default as many as pay. A run may be resumed with another number.
     resume : bool
         Go on with the run in the folder.
     overwrite : bool
@@ -75,7 +78,7 @@ def cluster(
     Run, SampleClusterer
         What was written, and the fitted estimator.
     """
-    estimator = request.estimator(device).set_params(verbose=int(verbose))
+    estimator = request.estimator(device).set_params(verbose=int(verbose), n_threads=threads)
     if request.embeddings and len(data.shape) != 1:
         raise InputError(
             f"--embeddings takes vectors, but {data.source} has samples of the shape {data.shape}."
@@ -85,7 +88,7 @@ def cluster(
     run = (
         _resumed(out, request, data)
         if resume
-        else create_run(out, request, data, overwrite=overwrite)
+        else create_run(out, request, data, estimator.planned_threads(data), overwrite=overwrite)
     )
     try:
         if isinstance(estimator, DeepEstimator):
@@ -94,7 +97,8 @@ def cluster(
         began = time.perf_counter()
         estimator.fit(data)
         seconds += time.perf_counter() - began
-        finish(run, estimator, data, {"seconds": seconds}, parquet=request.parquet)
+        figures = {"seconds": seconds, "threads": estimator.n_threads_}
+        finish(run, estimator, data, figures, parquet=request.parquet)
     except Exception as error:
         # What was trained before the disk was full, say, can be resumed.
         hopeless = isinstance(error, InputError) or not run.checkpoint.exists()
@@ -128,14 +132,16 @@ def finish(
     run.write_results(data.ids, fitted.posteriors, embedding, figures, parquet=parquet)
 
 
-def create_run(out: Path, request: Request, data: Dataset, *, overwrite: bool = False) -> Run:
+def create_run(
+    out: Path, request: Request, data: Dataset, threads: int, *, overwrite: bool = False
+) -> Run:
     """A new run folder that says what was asked for, of which data."""
     config = {
         "id": secrets.token_hex(8),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         "seed": request.seed,
-        "threads": torch.get_num_threads(),
+        "threads": threads,
         "arguments": asdict(request),
         "data": describe(data),
     }

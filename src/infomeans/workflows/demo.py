@@ -14,6 +14,7 @@ from infomeans._typing import IntArray
 from infomeans.data import benchmark
 from infomeans.estimators import MIADM, Autoencoder
 from infomeans.metrics import scores
+from infomeans.threads import limited
 from infomeans.training import kept
 from infomeans.workflows.baselines import find_baseline
 from infomeans.workflows.cluster import create_run, finish
@@ -33,7 +34,12 @@ class Row:
 
 
 def run_demo(
-    folder: Path, seed: int, announce: Callable[[str], None], *, overwrite: bool = False
+    folder: Path,
+    seed: int,
+    announce: Callable[[str], None],
+    *,
+    threads: int | None = None,
+    overwrite: bool = False,
 ) -> list[Row]:
     """Cluster the 1,797 digits that ship with scikit-learn, and write the run to a folder.
 
@@ -43,9 +49,18 @@ def run_demo(
     seed : int
     announce : callable
         Told what is about to happen.
+    threads : int, optional
+        How many compute; by default as many as pay.
     overwrite : bool
         Whether to replace a run in the folder.
     """
+    with limited(threads):
+        return _run_demo(folder, seed, announce, overwrite=overwrite)
+
+
+def _run_demo(
+    folder: Path, seed: int, announce: Callable[[str], None], *, overwrite: bool
+) -> list[Row]:
     digits, k = benchmark("digits"), 10
     classes = digits.labels
     assert classes is not None
@@ -76,7 +91,7 @@ def run_demo(
         Row("mi-adm", **scores(classes, model.labels_), mi=last, seconds=seconds),
     ]
     request = Request("digits", k, seed=seed)
-    run = create_run(folder, request, digits, overwrite=overwrite)
+    run = create_run(folder, request, digits, model.n_threads_, overwrite=overwrite)
     model.history_ = [*encoder.history_, *model.history_]
     finish(run, model, digits, {"seconds": seconds, "methods": [asdict(row) for row in rows]})
     return rows

@@ -18,6 +18,7 @@ TAKEN = {
     "n_clusters",
     "random_state",
     "device",
+    "n_threads",
     "verbose",
     "callbacks",
     "checkpoint",
