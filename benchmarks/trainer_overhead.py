@@ -56,7 +56,8 @@ def trainer_epoch(x: torch.Tensor, labels: torch.Tensor) -> float:
     scaling = Scaling(torch.tensor(0.0), torch.tensor(1.0))
     model = Model(tuple(x.shape[1:]), scaling, network, method)
     trainer = Trainer(make_fabric("cpu"), model, settings, seed=0)
-    trainer.cluster(TensorFeed(x), Start(labels))
+    feed = TensorFeed(x)
+    trainer.cluster(feed, trainer.embed(feed), Start(labels))
     return trainer.history[-1].seconds
 
 

@@ -22,7 +22,7 @@ class BareTrainer(Trainer):
     def train(self, x, method, labels=None, neighbors=None):
         self.model.method = method
         start = None if labels is None else Start(torch.as_tensor(labels), neighbors=neighbors)
-        return self.cluster(feed(x), start)
+        return self.cluster(feed(x), self.embed(x), start)
 
 
 def feed(x):

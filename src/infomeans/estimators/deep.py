@@ -278,8 +278,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             if self.augment:
                 model.views = IF.view_maps(*network_shape(data.shape)[1:])
             trainer.pretrain(x)
-            start = self._start(trainer, data, x) if method.wants_start else None
-            state = trainer.cluster(x, start)
+            z = trainer.embed(x)
+            start = self._start(trainer, data, z) if method.wants_start else None
+            state = trainer.cluster(x, z, start)
             fitted = trainer.fitted(x, state)
         self.initial_labels_ = fitted.initial_labels
         self.cluster_centers_ = method.prototypes.detach().cpu().numpy().copy()
@@ -314,16 +315,15 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             learning_rate=self.learning_rate,
         )
 
-    def _start(self, trainer: Trainer, data: Dataset, x: Feed) -> Start:
+    def _start(self, trainer: Trainer, data: Dataset, z: Tensor) -> Start:
         """The initial clusters, unless an interrupted training has found them already."""
         saved = trainer.saved_start()
         if saved is not None:
             return saved
-        z = trainer.embed(x).cpu().numpy()
         trainer.announce("start")
         lam = self._method_params().get("lam") or None
         return find_start(
-            z,
+            z.cpu().numpy(),
             self.n_clusters,
             self.init,
             seed=trainer.seed,

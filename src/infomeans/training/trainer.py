@@ -158,12 +158,14 @@ class Trainer:
             if done:
                 callback.on_resume(phase, done)
 
-    def cluster(self, x: Feed, start: Start | None) -> SampleState:
+    def cluster(self, x: Feed, z: Tensor, start: Start | None) -> SampleState:
         """Train network and method together.
 
         Parameters
         ----------
         x : Feed
+        z : (n, d) tensor
+            The embedding of all samples before.
         start : Start or None
             The initial clusters; None for a method that wants none.
 
@@ -173,7 +175,7 @@ class Trainer:
             What is known of the samples in the end.
         """
         method = self.method.to(self.fabric.device)
-        state = self._first_state(self.embed(x), start)
+        state = self._first_state(z, start)
         method.start(state)
         if start is not None:
             self._warm_up(x, state)
