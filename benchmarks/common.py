@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from infomeans.benchmark.lines import Results
 
 from infomeans.benchmark.machine import measured_by
+from infomeans.benchmark.results_file import Results
 from infomeans.data import benchmark
 from infomeans.workflows.cluster import versions
 

@@ -116,7 +116,8 @@ class Watch:
 
 def main() -> None:
     from common import machine
-    from infomeans.benchmark.lines import Results
+
+    from infomeans.benchmark.results_file import Results
 
     options = parse()
     where = machine()

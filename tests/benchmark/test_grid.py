@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from infomeans import MIADM, Autoencoder
 from infomeans.benchmark import experiments, grid
+from infomeans.benchmark import job as job_module
 from infomeans.benchmark.results_file import Results
 from infomeans.cli import app
 from infomeans.data import benchmark
@@ -30,7 +31,7 @@ def models(cache):
 
 @pytest.fixture(scope="session")
 def row(data_dir, cache):
-    return grid.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)
+    return job_module.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)
 
 
 def test_a_line_has_what_it_takes_to_trust_it(row):
@@ -69,7 +70,7 @@ def broken_off(cache, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(Checkpoint, "save", save_some)
             with pytest.raises(KeyboardInterrupt):
-                grid.run_job(job, data_dir, cache, 1)
+                job_module.run_job(job, data_dir, cache, 1)
 
     return run
 
@@ -88,7 +89,7 @@ def test_a_run_that_is_broken_off_goes_on(row, data_dir, cache, broken_off, monk
     saved = []
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "save", lambda self, state: saved.append(state["phase"]))
-        again = grid.run_job(job, data_dir, cache, 1)
+        again = job_module.run_job(job, data_dir, cache, 1)
     assert len(saved) == sum(row["epochs"].values()) - 5
     for name in ("acc", "mi", "mi_path", "epochs", "start"):
         assert again[name] == row[name]
@@ -98,12 +99,12 @@ def test_other_data_have_an_autoencoder_and_a_state_of_their_own(
     row, data_dir, other_data, cache, broken_off
 ):
     job, before = grid.make_job("usps", "mi-adm", 0), models(cache)
-    grid.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), other_data, cache, 1)
+    job_module.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), other_data, cache, 1)
     assert len(models(cache) - before) == 1
     broken_off(job, other_data, after=2)
-    assert grid.run_job(job, data_dir, cache, 1)["mi_path"] == row["mi_path"]
+    assert job_module.run_job(job, data_dir, cache, 1)["mi_path"] == row["mi_path"]
     assert [path.name for path in cache.iterdir() if path.suffix == ".safetensors"]
-    grid.run_job(job, other_data, cache, 1)
+    job_module.run_job(job, other_data, cache, 1)
 
 
 def test_a_state_stays_until_the_line_is_written(row, data_dir, cache, tmp_path, monkeypatch):
@@ -112,11 +113,11 @@ def test_a_state_stays_until_the_line_is_written(row, data_dir, cache, tmp_path,
     with monkeypatch.context() as patch:
         patch.setattr(Results, "append", Mock(side_effect=OSError("full")))
         with pytest.raises(OSError, match="full"):
-            grid.run_job(job, data_dir, cache, 1, results)
+            job_module.run_job(job, data_dir, cache, 1, results)
     (state,) = set(cache.iterdir()) - before
     assert state.name.startswith("usps-mi-adm-0-False-")
     for _ in range(2):
-        grid.run_job(job, data_dir, cache, 1, results)
+        job_module.run_job(job, data_dir, cache, 1, results)
     assert [line["mi_path"] for line in results.rows()] == [row["mi_path"]]
     assert not state.exists()
 
@@ -124,7 +125,7 @@ def test_a_state_stays_until_the_line_is_written(row, data_dir, cache, tmp_path,
 def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monkeypatch):
     results = Results(tmp_path / "results.jsonl")
     job = grid.make_job("usps", "mi-adm", 0, augment=True)
-    line = grid.run_job(job, data_dir, cache, 1, results)
+    line = job_module.run_job(job, data_dir, cache, 1, results)
     assert line["augment"]
     assert line["settings"]["augmentation"] == {
         **affine.LIMITS,
@@ -135,9 +136,9 @@ def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monk
     assert [path for path in cache.iterdir() if path.name.startswith("usps-0-augment-")]
     assert "### USPS, augmented" in grid.render(results, tmp_path)
     assert (tmp_path / "results-augmented.tex").exists()
-    here = grid._fingerprint(job)
-    monkeypatch.setattr(grid, "LIMITS", {"degrees": 5.0})
-    assert grid._fingerprint(job) != here
+    here = job_module._fingerprint(job)
+    monkeypatch.setattr(job_module, "LIMITS", {"degrees": 5.0})
+    assert job_module._fingerprint(job) != here
 
 
 @pytest.mark.parametrize("method", ["graph", "graph-embedding"])
@@ -151,36 +152,41 @@ def test_an_augmented_graph_looks_at_images(method, data_dir, cache, monkeypatch
     monkeypatch.setattr("infomeans.start.initial.clusters_and_graph", clusters_and_graph)
     monkeypatch.setattr("infomeans.graph.agglomeration.clusters_and_graph", clusters_and_graph)
     for augment in (False, True):
-        grid.run_job(grid.make_job("usps", method, 0, augment=augment), data_dir, cache, 1)
+        job_module.run_job(grid.make_job("usps", method, 0, augment=augment), data_dir, cache, 1)
     assert given[0] is None
     assert given[1].ndim == 4
 
 
 def test_the_time_before_a_break_counts(row, data_dir, cache, monkeypatch):
     history = [Record("alternate", 0, mi=1.0, seconds=1000.0).as_dict()]
-    found = grid._Found(np.zeros(120, dtype=int), start=np.zeros(120, dtype=int), history=history)
-    monkeypatch.setattr(grid, "_clusters", lambda *_: found)
-    assert grid.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)["seconds"] == 1000
+    found = job_module._Found(
+        np.zeros(120, dtype=int), start=np.zeros(120, dtype=int), history=history
+    )
+    monkeypatch.setattr(job_module, "_clusters", lambda *_: found)
+    assert (
+        job_module.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)["seconds"]
+        == 1000
+    )
 
 
 def test_a_line_has_the_information_of_the_epoch_that_a_run_went_back_to():
     history = [Record("alternate", epoch, mi=mi).as_dict() for epoch, mi in enumerate((1, 2, 0))]
     history[-1]["back_to"] = 1
     labels = np.zeros(3, dtype=int)
-    line = grid._Found(labels, start=labels, history=history).more(labels)
+    line = job_module._Found(labels, start=labels, history=history).more(labels)
     assert (line["mi"], line["went_back"]) == (2, 1)
 
 
 def test_other_settings_need_another_autoencoder(row, data_dir, cache, monkeypatch):
     before = models(cache)
     monkeypatch.setattr("infomeans.training.settings.PIXELS", 1)
-    grid.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), data_dir, cache, 1)
+    job_module.run_job(grid.make_job("usps", "autoencoder+kmeans", 0), data_dir, cache, 1)
     assert len(models(cache) - before) == 1
 
 
 @pytest.mark.parametrize("method", [*grid.METHODS, *grid.BASELINES, *grid.VARIANTS])
 def test_every_method_runs(method, data_dir, cache):
-    row = grid.run_job(grid.make_job("usps", method, 0), data_dir, cache, 1)
+    row = job_module.run_job(grid.make_job("usps", method, 0), data_dir, cache, 1)
     assert row["method"] == method
     assert row["acc"] > 0.9
     assert not [path for path in cache.iterdir() if path.suffix == ".safetensors"]
@@ -191,7 +197,7 @@ def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
     results.append(row)
     said = []
     jobs = grid.plan(["usps"], ["mi-adm", "kmeans"], [0])
-    wrong = grid.Job("usps", "wrong", 0, slug="mi-adm", params={"lam": -1.0})
+    wrong = job_module.Job("usps", "wrong", 0, slug="mi-adm", params={"lam": -1.0})
     failed = grid.run_grid(
         [wrong, *jobs], results, data_dir=data_dir, cache=cache, announce=said.append
     )
@@ -309,20 +315,20 @@ def test_the_command_runs_the_grid_and_shows_its_table(data_dir, cache, tmp_path
 
 
 def test_a_geometric_set_is_thinned_out(data_dir):
-    samples = grid.load("usps-geometric", data_dir)
+    samples = job_module.load("usps-geometric", data_dir)
     assert np.unique(samples.labels, return_counts=True)[1].tolist() == [40, 32, 26]
 
 
 def test_two_processes_may_train_the_same_autoencoder(data_dir, tmp_path, monkeypatch):
-    job, samples = grid.make_job("usps", "mi-adm", 0), grid.load("usps", data_dir)
+    job, samples = grid.make_job("usps", "mi-adm", 0), job_module.load("usps", data_dir)
     fit = Autoencoder.fit
 
     def meanwhile(self, X):
         monkeypatch.undo()
-        grid.pretrained(job, samples, 3, tmp_path)
+        job_module.pretrained(job, samples, 3, tmp_path)
         return fit(self, X)
 
     monkeypatch.setattr(Autoencoder, "fit", meanwhile)
-    encoder, trained_by = grid.pretrained(job, samples, 3, tmp_path)
+    encoder, trained_by = job_module.pretrained(job, samples, 3, tmp_path)
     assert encoder.transform(samples.X).shape == (len(samples.X), 16)
     assert trained_by["versions"]["torch"]

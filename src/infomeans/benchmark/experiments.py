@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from infomeans.benchmark import tables
-from infomeans.benchmark.grid import GEOMETRIC, ORDER, Job, load, make_job, pretrained
+from infomeans.benchmark.grid import ORDER, make_job
+from infomeans.benchmark.job import GEOMETRIC, Job, load, pretrained
 from infomeans.benchmark.machine import measured_by
 from infomeans.benchmark.results_file import Results
 from infomeans.data.benchmarks import BENCHMARKS

@@ -14,7 +14,7 @@ from torch import Tensor
 from infomeans import functional as IF
 from infomeans._typing import IntArray
 from infomeans.benchmark import tables
-from infomeans.benchmark.grid import Job, load, pretrained
+from infomeans.benchmark.job import Job, load, pretrained
 from infomeans.benchmark.machine import measured_by
 from infomeans.benchmark.results_file import Results
 from infomeans.estimators import MIADM, DeepClusterer, SRKMeans

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markdown import Markdown
@@ -15,7 +15,7 @@ from infomeans.errors import InputError
 from infomeans.threads import limited
 
 if TYPE_CHECKING:
-    from infomeans.benchmark.grid import Job
+    from infomeans.benchmark.job import Job
     from infomeans.benchmark.results_file import Results
 
 app = typer.Typer(help="The paper's tables and figure, measured.", no_args_is_help=True)
@@ -46,6 +46,13 @@ def results(
     augment: Annotated[
         bool, typer.Option("--augment", help="Augmented images; all but kmeans.")
     ] = False,
+    preset: Annotated[
+        Literal["fast", "paper"],
+        typer.Option(help="Settings of the training; paper has those of its text."),
+    ] = "fast",
+    most_epochs: Annotated[
+        int | None, typer.Option(min=1, help="A cap on the epochs of each phase.")
+    ] = None,
     out: Out = RESULTS,
     data_dir: DataDir = None,
     cache: Cache = CACHE,
@@ -53,7 +60,8 @@ def results(
 ) -> None:
     """Run the methods and baselines on the paper's data sets, beside what it prints.
 
-    What has a line in results.jsonl is not run again; stop it at any time and start it anew.
+    What has a line in results.jsonl (results-paper.jsonl with --preset paper) is not run again.
+    Stop it at any time, and start it again.
 
     Example: infomeans benchmark results --datasets usps,mnist-test --seeds 0,1,2
     """
@@ -62,9 +70,15 @@ def results(
         from infomeans.benchmark.results_file import Results
 
     jobs = grid.plan(
-        names(datasets), names(methods), _numbers(seeds), augment=augment, data_dir=data_dir
+        names(datasets),
+        names(methods),
+        _numbers(seeds),
+        augment=augment,
+        preset=preset,
+        most_epochs=most_epochs,
+        data_dir=data_dir,
     )
-    lines = Results(out / "results.jsonl")
+    lines = Results(out / ("results.jsonl" if preset == "fast" else f"results-{preset}.jsonl"))
     with _running(jobs, lines, data_dir, cache, threads):
         _show(grid.render(lines, out))
 

@@ -50,8 +50,9 @@ class Baseline(SampleClusterer):
     }
 
     def _scaling(self, data: Dataset) -> Scaling:
-        given = self.embeddings and len(data.shape) == 1
-        return Scaling.of_embeddings(data) if given else super()._scaling(data)
+        if len(data.shape) > 1:
+            return Scaling.of_images(data)
+        return Scaling.of_embeddings(data) if self.embeddings else Scaling.of_table(data)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:

@@ -174,9 +174,10 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     Parameters
     ----------
     n_clusters : int
-    init : {"graph", "kmeans", "soft_kmeans"} or array of n labels
+    init : {"auto", "graph", "kmeans", "soft_kmeans"} or array of n labels
         Where the clusters start, in the pretrained embedding: sparse graph agglomeration,
-        K-means, or soft K-means as the paper states it.
+        K-means, or soft K-means as the paper states it. "auto" is the graph, and with
+        `preset="paper"` soft K-means.
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         "residual" and None take X as embeddings that another model has made, centred and divided by
@@ -240,7 +241,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         The parts of the trained model.
     """
 
-    init: Init = "graph"
+    init: Init = "auto"
     pretrain_epochs: int | None = None
     warmup_epochs: int | None = None
     epochs: int | None = None
@@ -322,10 +323,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             return saved
         trainer.announce("start")
         lam = self._method_params().get("lam") or None
+        automatic = isinstance(self.init, str) and self.init == "auto"
         return find_start(
             z.cpu().numpy(),
             self.n_clusters,
-            self.init,
+            trainer.settings.start if automatic else self.init,
             seed=trainer.seed,
             images=channels_first(data.X) if self.augment else None,
             **({} if lam is None else {"lam": lam}),

@@ -19,6 +19,9 @@ SQUARED = 1e100
 BLOCK = 16_384
 """Samples that are added up at once."""
 
+ONE_UNIT = 2.0
+"""How many times the median range a feature may have that is measured in the same unit."""
+
 Numbers = NDArray[np.float64]
 
 
@@ -65,6 +68,22 @@ class Scaling(nn.Module):
         """Every feature to mean 0 and variance 1; a constant one to 0."""
         mean, std = _moments(data)
         return cls._from(mean, _inverse(std, mean))
+
+    @classmethod
+    def of_table(cls, data: Dataset) -> Scaling:
+        """As embeddings if all features seem to be in one unit, otherwise every feature by itself.
+
+        Features whose ranges are at most `ONE_UNIT` times the median range are taken to be in one
+        unit, such as pixels or centimetres. To standardise these would blow up the ones that hardly
+        vary.
+        """
+        ends = [(block.min(axis=0), block.max(axis=0)) for block in data.blocks(BLOCK)]
+        low = reduce(np.minimum, (end[0] for end in ends)).astype(np.float64)
+        high = reduce(np.maximum, (end[1] for end in ends)).astype(np.float64)
+        ranges = high / 2 - low / 2
+        varying = ranges[ranges > 0]
+        one_unit = len(varying) and varying.max() <= ONE_UNIT * np.median(varying)
+        return cls.of_embeddings(data) if one_unit else cls.of_features(data)
 
     @classmethod
     def of_embeddings(cls, data: Dataset) -> Scaling:

@@ -49,7 +49,8 @@ class DenoisingAutoencoder(nn.Module):
     decoder : sequence of modules
         `decoder[l]` maps the output of `encoder[l]` back to its input.
     dropout : sequence of floats
-        `dropout[l]` is the share of the inputs of `encoder[l]` that the noisy pass drops.
+        `dropout[l]` is the share of the inputs of `encoder[l]` that the noisy pass drops. One more
+        entry is the share of the embedding.
     bounded : bool
         Whether the embedding is bounded, as by a tanh.
     hidden_weight : float
@@ -103,9 +104,10 @@ class DenoisingAutoencoder(nn.Module):
 
     def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
         """The embedding of a corrupted copy of the input; without `drop` nothing is corrupted."""
-        for layer, share in zip(self.encoder, self.dropout, strict=True):
+        *shares, last = [*self.dropout, 0.0][: len(self.encoder) + 1]
+        for layer, share in zip(self.encoder, shares, strict=True):
             x = layer(F.dropout(x, share) if share and drop else x)
-        return x
+        return F.dropout(x, last) if last and drop else x
 
     def decode(self, z: Tensor) -> Tensor:
         """The input that an embedding stands for."""
@@ -130,6 +132,14 @@ class DenoisingAutoencoder(nn.Module):
             z = layer(z)
             layers.append(z)
         return layers[::-1]
+
+
+def activation(name: str) -> nn.Module:
+    """A hidden layer's activation, by its name: "leaky_relu" or "relu"."""
+    known = {"leaky_relu": nn.LeakyReLU, "relu": nn.ReLU}
+    if name not in known:
+        raise ValueError(f"activation={name!r} is unknown; choose one of {', '.join(known)}.")
+    return known[name]()
 
 
 def _glorot(module: nn.Module) -> None:

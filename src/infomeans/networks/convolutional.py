@@ -1,10 +1,12 @@
 """The paper's convolutional auto-encoder, for any image size from 8 x 8 up."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from torch import nn
 
-from infomeans.networks.autoencoder import DenoisingAutoencoder, Offset
+from infomeans.networks.autoencoder import DenoisingAutoencoder, Offset, activation
 
 SMALLEST_IMAGE = 8
 
@@ -32,6 +34,8 @@ def convolutional_autoencoder(
     *,
     maps: int = 50,
     glorot: bool = False,
+    hidden_activation: str = "leaky_relu",
+    dropout: Sequence[float] = (0.1, 0.1, 0.0),
     **options: Any,
 ) -> DenoisingAutoencoder:
     """Two strided convolutions and a dense layer with tanh, and their mirror image.
@@ -44,8 +48,14 @@ def convolutional_autoencoder(
         Length of the embedding.
     maps : int
         Feature maps of each convolution.
+    glorot : bool
+        As for `DenoisingAutoencoder`.
+    hidden_activation : {"leaky_relu", "relu"}
+        Of all layers but the embedding and the output, which have a tanh.
+    dropout : sequence of float
+        As for `DenoisingAutoencoder`.
     **options
-        `hidden_weight`, `detach_clean` and `glorot` of `DenoisingAutoencoder`.
+        `hidden_weight` and `detach_clean` of `DenoisingAutoencoder`.
     """
     channels, height, width = shape
     if min(height, width) < SMALLEST_IMAGE:
@@ -56,10 +66,11 @@ def convolutional_autoencoder(
     middle = halved(height), halved(width)
     last = halved(middle[0]), halved(middle[1])
     flat = maps * last[0] * last[1]
+    hidden = partial(activation, hidden_activation)
     return DenoisingAutoencoder(
         encoder=[
-            nn.Sequential(nn.Conv2d(channels, maps, **_geometry(height, width)), nn.LeakyReLU()),
-            nn.Sequential(nn.Conv2d(maps, maps, **_geometry(*middle)), nn.LeakyReLU()),
+            nn.Sequential(nn.Conv2d(channels, maps, **_geometry(height, width)), hidden()),
+            nn.Sequential(nn.Conv2d(maps, maps, **_geometry(*middle)), hidden()),
             nn.Sequential(nn.Flatten(), nn.Linear(flat, n_features), nn.Tanh()),
         ],
         decoder=[
@@ -68,12 +79,14 @@ def convolutional_autoencoder(
                 *([] if glorot else [Offset(shape)]),
                 nn.Tanh(),
             ),
-            nn.Sequential(nn.ConvTranspose2d(maps, maps, **_geometry(*middle)), nn.LeakyReLU()),
+            nn.Sequential(nn.ConvTranspose2d(maps, maps, **_geometry(*middle)), hidden()),
             nn.Sequential(
-                nn.Linear(n_features, flat), nn.LeakyReLU(), nn.Unflatten(1, (maps, *last))
+                nn.Linear(n_features, flat),
+                hidden(),
+                nn.Unflatten(1, (maps, *last)),
             ),
         ],
-        dropout=(0.1, 0.1, 0.0),
+        dropout=dropout,
         bounded=True,
         glorot=glorot,
         config={
@@ -82,6 +95,8 @@ def convolutional_autoencoder(
             "n_features": n_features,
             "maps": maps,
             "glorot": glorot,
+            "hidden_activation": hidden_activation,
+            "dropout": list(dropout),
             **options,
         },
         **options,

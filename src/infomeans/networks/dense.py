@@ -1,16 +1,23 @@
 """The dense auto-encoder for vectors."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 from torch import nn
 
-from infomeans.networks.autoencoder import DenoisingAutoencoder
+from infomeans.networks.autoencoder import DenoisingAutoencoder, activation
 
 
 def dense_autoencoder(
-    n_inputs: int, n_features: int, *, hidden: Sequence[int] = (256, 256), **options: Any
+    n_inputs: int,
+    n_features: int,
+    *,
+    hidden: Sequence[int] = (256, 256),
+    hidden_activation: str = "leaky_relu",
+    dropout: Sequence[float] | None = None,
+    **options: Any,
 ) -> DenoisingAutoencoder:
     """Dense layers with leaky ReLU, an embedding with tanh, and their mirror image.
 
@@ -22,27 +29,33 @@ def dense_autoencoder(
         Length of the embedding.
     hidden : sequence of int
         Widths of the layers in between.
+    hidden_activation : {"leaky_relu", "relu"}
+    dropout : sequence of float, optional
+        As for `DenoisingAutoencoder`; by default a tenth of the first hidden layer.
     **options
         `hidden_weight`, `detach_clean` and `glorot` of `DenoisingAutoencoder`.
     """
     widths = (n_inputs, *hidden, n_features)
-    last = len(hidden)
+    last, between = len(hidden), partial(activation, hidden_activation)
     encoder = [
-        nn.Sequential(nn.Linear(wide, narrow), nn.Tanh() if depth == last else nn.LeakyReLU())
+        nn.Sequential(nn.Linear(wide, narrow), nn.Tanh() if depth == last else between())
         for depth, (wide, narrow) in enumerate(pairwise(widths))
     ]
     decoder: list[nn.Module] = [
-        nn.Sequential(nn.Linear(narrow, wide), nn.LeakyReLU()) if depth else nn.Linear(narrow, wide)
+        nn.Sequential(nn.Linear(narrow, wide), between()) if depth else nn.Linear(narrow, wide)
         for depth, (wide, narrow) in enumerate(pairwise(widths))
     ]
     # A feature of a table is not a pixel: its neighbours cannot stand in for it, so that dropping
     # it would change what the sample is.
-    dropout = [0.0, *[0.1] * min(len(hidden), 1), *[0.0] * (len(hidden) - 1)]
+    if dropout is None:
+        dropout = [0.0, *[0.1] * min(len(hidden), 1), *[0.0] * (len(hidden) - 1)]
     config = {
         "kind": "dense",
         "shape": [n_inputs],
         "n_features": n_features,
         "hidden": list(hidden),
+        "hidden_activation": hidden_activation,
+        "dropout": list(dropout),
         **options,
     }
     return DenoisingAutoencoder(

@@ -18,8 +18,8 @@ from infomeans._typing import Array, IntArray
 from infomeans.graph.agglomeration import clusters_and_graph
 from infomeans.methods.state import Neighbors
 
-Init = Literal["graph", "kmeans", "soft_kmeans"] | ArrayLike
-NAMES = ("graph", "kmeans", "soft_kmeans")
+Init = Literal["auto", "graph", "kmeans", "soft_kmeans"] | ArrayLike
+NAMES = ("auto", "graph", "kmeans", "soft_kmeans")
 N_INIT = 20
 """How often K-means starts."""
 
@@ -83,9 +83,9 @@ def find_start(
     ----------
     z : (n, d) array
     n_clusters : int
-    init : {"graph", "kmeans", "soft_kmeans"} or array of labels
-        Sparse graph agglomeration; K-means; or K-means followed by its soft updates, the start
-        that the paper states, which gives soft targets.
+    init : {"auto", "graph", "kmeans", "soft_kmeans"} or array of labels
+        Sparse graph agglomeration, for "auto" and "graph"; K-means; or K-means followed by its
+        soft updates, the start that the paper states, which gives soft targets.
     seed : int
         Of K-means.
     lam : float
@@ -96,7 +96,7 @@ def find_start(
     labels = check_init(init, len(z), n_clusters)
     if labels is not None:
         return Start(torch.as_tensor(labels))
-    if init == "graph":
+    if init in ("auto", "graph"):
         labels, graph = clusters_and_graph(z, n_clusters, images=images)
         neighbors = None if graph is None else _neighbors(graph)
         return Start(torch.as_tensor(labels), neighbors=neighbors)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Literal
+from typing import Any, Literal
 
 # What pretraining looks at in all: about as much as a minute or three on two cores allow.
 PIXELS = 240_000_000
@@ -32,6 +32,11 @@ class Settings:
         Whether the clean layers are constants in that loss.
     glorot : bool
         Whether the weights start as in the paper.
+    paper_noise : bool
+        Whether hidden layers have a ReLU and the noisy pass drops a tenth of the input, of every
+        hidden layer and of the embedding, as the paper's text says.
+    start : {"graph", "soft_kmeans"}
+        What `init="auto"` stands for.
     least_features : int
         The embedding has as many features as there are clusters, but no fewer than this.
     validation_share : float
@@ -56,6 +61,8 @@ class Settings:
     hidden_weight: float
     detach_clean: bool
     glorot: bool
+    paper_noise: bool
+    start: Literal["graph", "soft_kmeans"]
     least_features: int
     validation_share: float
     pretrain_patience: int
@@ -63,12 +70,14 @@ class Settings:
     warmup_agreement: float
 
     @property
-    def network(self) -> dict[str, float | bool]:
-        """What the default network is told about its loss and its weights."""
+    def network(self) -> dict[str, Any]:
+        """What the default network is told about its loss, its weights and its noise."""
+        noise = {"hidden_activation": "relu", "dropout": (0.1,) * 4} if self.paper_noise else {}
         return {
             "hidden_weight": self.hidden_weight,
             "detach_clean": self.detach_clean,
             "glorot": self.glorot,
+            **noise,
         }
 
     def batches(self, n_samples: int) -> int:
@@ -105,6 +114,8 @@ def fast(
         hidden_weight=0.0,
         detach_clean=True,
         glorot=False,
+        paper_noise=False,
+        start="graph",
         least_features=16,
         validation_share=0.0,
         pretrain_patience=100,
@@ -116,18 +127,20 @@ def fast(
 def paper(
     n_samples: int, shape: tuple[int, ...] = (), augment: bool = False, embedded: bool = False
 ) -> Settings:
-    """The paper's own: constant rates, and every phase as long as it improves."""
+    """The paper's text: constant rates, and every phase as long as it improves."""
     return Settings(
         pretrain_epochs=4000,
         warmup_epochs=4000,
         epochs=4000,
         batch_size=100,
-        pretrain_learning_rate=1e-4,
+        pretrain_learning_rate=1e-3,
         learning_rate=1e-3,
         schedule="constant",
         hidden_weight=1.0,
         detach_clean=False,
         glorot=True,
+        paper_noise=True,
+        start="soft_kmeans",
         least_features=1,
         validation_share=0.1,
         pretrain_patience=100,
