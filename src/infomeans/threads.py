@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
-WORTH_A_THREAD = 250_000_000
-"""Multiply-adds of a step that pay for one more thread.
+WORTH_A_THREAD = 500_000_000
+"""Multiply-adds of a step that pay for one more thread; `benchmarks/thread_steps.py` measures it.
 
-A second thread cost time at 170 million, in a dense network, made no difference at 155 million, in
-convolutions on 8 x 8 pixels, and saved a third from 260 million on.
+Up to 400 million a second thread cost time in every network, for the threads meet some hundred
+times in a step and have to be woken up each time.
 """
 
 PASSIVE = "OMP_WAIT_POLICY"
