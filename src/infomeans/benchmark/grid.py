@@ -23,6 +23,7 @@ from infomeans.benchmark.subprocess_call import call_in_process
 from infomeans.data import Dataset, benchmark
 from infomeans.data.arrays import network_shape
 from infomeans.data.benchmarks import BENCHMARKS, check_benchmark
+from infomeans.durations import duration
 from infomeans.errors import InputError
 from infomeans.estimators import Autoencoder, load_model
 from infomeans.estimators.base import SampleEstimator
@@ -209,8 +210,8 @@ def run_grid(
             raise
         else:
             announce(
-                f"    ACC {row['acc']:.4f}  NMI {row['nmi']:.4f}  in {row['seconds']:.0f} s, "
-                f"pretraining {row['pretrain_seconds']:.0f} s"
+                f"    ACC {row['acc']:.4f}  NMI {row['nmi']:.4f}  in {duration(row['seconds'])}, "
+                f"pretraining {duration(row['pretrain_seconds'])}"
             )
     return failed
 
