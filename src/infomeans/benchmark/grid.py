@@ -12,6 +12,7 @@ from infomeans.benchmark.job import GEOMETRIC, Job, run_job
 from infomeans.benchmark.results_file import Results
 from infomeans.benchmark.subprocess_call import call_in_process
 from infomeans.data.benchmarks import BENCHMARKS, check_benchmark
+from infomeans.durations import duration
 from infomeans.errors import InputError
 from infomeans.files import write_atomic
 from infomeans.methods import METHODS
@@ -154,8 +155,8 @@ def run_grid(
             raise
         else:
             announce(
-                f"    ACC {row['acc']:.4f}  NMI {row['nmi']:.4f}  in {row['seconds']:.0f} s, "
-                f"pretraining {row['pretrain_seconds']:.0f} s"
+                f"    ACC {row['acc']:.4f}  NMI {row['nmi']:.4f}  in {duration(row['seconds'])}, "
+                f"pretraining {duration(row['pretrain_seconds'])}"
             )
     return failed
 

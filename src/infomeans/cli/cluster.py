@@ -26,7 +26,7 @@ from infomeans.cli.options import (
     read,
 )
 from infomeans.cli.report import leave_report
-from infomeans.cli.reporting import errors, loading, note, say
+from infomeans.cli.reporting import busy, loading, note, say
 from infomeans.cli.show import summarise
 from infomeans.errors import InputError, Problems
 from infomeans.methods.registry import METHODS
@@ -231,7 +231,7 @@ def _cluster(
     data = read(request.source, **request.reading)
     deep = request.method in METHODS
     try:
-        with nullcontext() if deep else errors.status("Clustering"):
+        with nullcontext() if deep else busy("clustering"):
             run, estimator = run_workflow(
                 request, data, folder, device=device, verbose=deep, **options
             )

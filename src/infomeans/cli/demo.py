@@ -9,6 +9,7 @@ from rich.table import Table
 from infomeans.cli.options import Seed, Threads
 from infomeans.cli.report import leave_report
 from infomeans.cli.reporting import console, loading, say
+from infomeans.durations import duration
 
 
 def demo(
@@ -42,11 +43,11 @@ def demo(
     )
     table = Table(title="1,797 handwritten digits, 10 clusters")
     table.add_column("method")
-    for name in ("accuracy", "NMI", "ARI", "I(X;K)", "seconds"):
+    for name in ("accuracy", "NMI", "ARI", "I(X;K)", "time"):
         table.add_column(name, justify="right")
     for row in rows:
         figures = (row.acc, row.nmi, row.ari, row.mi)
-        table.add_row(row.method, *(f"{x:.3f}" for x in figures), f"{row.seconds:.1f}")
+        table.add_row(row.method, *(f"{x:.3f}" for x in figures), duration(row.seconds))
     console.print(table)
     console.print(
         "The classes served to fill this table and for nothing else. mi-adm starts where "

@@ -11,12 +11,16 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from infomeans.durations import duration
 from infomeans.errors import InputError
+from infomeans.progress import Lines, Pace, draws_bars, make_bars
 
 console = Console()
 errors = Console(stderr=True)
+
+PATIENCE = 3.0
+"""Seconds without a word before a line says how far reading is."""
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -93,25 +97,56 @@ def counted(items: Sized, what: str) -> str:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, moved on by calls of (done, total) and shown from the first on."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=errors,
-        transient=True,
-    )
-    task = bar.add_task(f"{what:<18}", total=None)
+    """A bar on standard error, moved on by calls of (done, total) and shown from the first on.
+
+    Without a terminal there are lines instead, of what takes longer than a few seconds.
+    """
+    with _bar(what) if draws_bars(errors) else _lines(what) as move:
+        yield move
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    bar, pace = make_bars(errors, transient=True), Pace()
+    task = bar.add_task(f"{what:<9}", total=None, count="", pace=pace, note="")
 
     def move(done: int, total: int) -> None:
         bar.start()
-        bar.update(task, completed=done, total=total)
+        pace.move(done)
+        bar.update(task, completed=done, total=total, count=f"{done:,}/{total:,}")
 
     try:
         yield move
     finally:
         bar.stop()
+
+
+@contextmanager
+def _lines(what: str) -> Iterator[Callable[[int, int], None]]:
+    lines, pace = Lines(errors, first=PATIENCE), Pace()
+
+    def move(done: int, total: int) -> None:
+        pace.move(done)
+        left = pace.left(total)
+        if left is not None and lines.due(pace.elapsed + left):
+            lines.say(f"{what}: {done:,}/{total:,}, {duration(left)} left")
+
+    yield move
+    if lines.said:
+        lines.say(f"{what}: done in {duration(pace.elapsed)}")
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A spinner on standard error; without a terminal, a line before and one after."""
+    if draws_bars(errors):
+        with errors.status(what.capitalize()):
+            yield
+        return
+    pace = Pace()
+    note(what)
+    yield
+    note(f"{what}: done in {duration(pace.elapsed)}")
 
 
 @contextmanager

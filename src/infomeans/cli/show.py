@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from infomeans.cli.reporting import console, counted, say, warn
+from infomeans.durations import duration
 from infomeans.errors import by_reason, few
 from infomeans.methods import METHODS
 
@@ -69,7 +70,7 @@ def _facts(run: "Run") -> dict[str, str]:
     if data["skipped"]:
         facts["left out"] = f"{counted(data['skipped'], 'image')}: {by_reason(data['skipped'])}"
     if metrics:
-        facts["time"] = f"{metrics['seconds']:.0f} s"
+        facts["time"] = duration(metrics["seconds"])
         facts["I(X;K)"] = f"{metrics['mi']:.3f} nats, H(K) {abs(metrics['h_k']):.3f}"
         facts["confidence"] = f"{metrics['confidence']:.3f} in the mean"
         found = "scores before merging" if run.names.merge else "scores"

@@ -12,6 +12,7 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from infomeans._typing import IntArray
 from infomeans.data.files import printable
+from infomeans.durations import duration
 from infomeans.errors import InputError, few
 from infomeans.metrics import ari
 from infomeans.plots.palette import COLOURS, look
@@ -145,7 +146,7 @@ def _figures(run: Run) -> dict[str, str]:
         "seed": str(request["seed"]),
         "I(X;K)": f"{metrics['mi']:.3f}",
         "confidence": f"{metrics['confidence']:.3f}",
-        "seconds": f"{metrics['seconds']:.0f}",
+        "time": duration(metrics["seconds"]),
     }
     for name, title in (("acc", "accuracy"), ("nmi", "NMI"), ("ari", "ARI")):
         figures[title] = f"{metrics[name]:.4f}" if name in metrics else "-"

@@ -16,6 +16,7 @@ import numpy as np
 from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
 from infomeans.data.files import printable
+from infomeans.durations import duration
 from infomeans.errors import ClusteringWarning, by_reason
 from infomeans.estimators import KMeansBaseline
 from infomeans.estimators.base import SampleClusterer
@@ -141,7 +142,7 @@ def overview(found: Findings) -> dict[str, Any]:
         "method": run.method,
         "clusters asked for": f"{found.k}",
         "seed": f"{request['seed']}",
-        "time": _duration(metrics["seconds"]),
+        "time": duration(metrics["seconds"]),
         "mutual information": f"{metrics['mi']:.3f} of at most {math.log(found.k):.3f} nats",
         "mean confidence": f"{metrics['confidence']:.3f}",
     }
@@ -389,11 +390,3 @@ def _amount(n: int, shape: Sequence[int]) -> str:
 def _clusters(numbers: Sequence[int]) -> str:
     listed = ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
     return f"Cluster {listed} is" if len(numbers) == 1 else f"Clusters {listed} are"
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

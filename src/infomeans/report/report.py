@@ -14,6 +14,7 @@ from infomeans.data import Dataset
 from infomeans.data import open as open_input
 from infomeans.data.arrays import channels_first, network_shape
 from infomeans.data.files import printable
+from infomeans.durations import duration
 from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.display import tones
@@ -306,7 +307,7 @@ def _baselines(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "nmi": "NMI",
         "ari": "ARI",
         "mi": "I(X;K)",
-        "seconds": "seconds",
+        "seconds": "time",
     }
     columns = [name for name in titles if any(row.get(name) is not None for row in rows)]
     note = "Agreement is the adjusted Rand index between a method's clusters and the run's."
@@ -327,4 +328,4 @@ def _baselines(rows: list[dict[str, Any]]) -> dict[str, Any]:
 def _cell(name: str, value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:.1f}" if name == "seconds" else f"{value:.3f}"
+    return duration(value) if name == "seconds" else f"{value:.3f}"

@@ -1,10 +1,11 @@
 """The training loop, its settings, its history and those who look on."""
 
-from infomeans.training.callbacks import Callback, ProgressBars
+from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.devices import make_fabric
 from infomeans.training.fitted import Fitted
 from infomeans.training.history import Record, kept
+from infomeans.training.progress_bars import ProgressBars
 from infomeans.training.reproducible import isolated, seed_for
 from infomeans.training.settings import Settings, resolve_settings
 from infomeans.training.trainer import Trainer

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from infomeans.training.history import Record
 
 
@@ -39,6 +34,16 @@ class Callback:
     1
     """
 
+    def on_plan(self, phases: dict[str, int]) -> None:
+        """Training begins.
+
+        Parameters
+        ----------
+        phases : dict of str to int
+            The most epochs of each phase, in their order; see `on_phase`. Of a training that is
+            resumed, phases that are complete already are among them.
+        """
+
     def on_phase(self, phase: str, epochs: int) -> None:
         """A phase begins.
 
@@ -52,60 +57,11 @@ class Callback:
     def on_resume(self, phase: str, done: int) -> None:
         """A phase that has just begun goes on after so many epochs from before an interruption."""
 
+    def on_step(self, done: int, steps: int) -> None:
+        """So many steps of an epoch's steps are done."""
+
     def on_epoch(self, record: Record) -> bool | None:
         """An epoch is over; a return value of True ends its phase."""
 
     def on_end(self) -> None:
         """Training is over, or was broken off."""
-
-
-class ProgressBars(Callback):
-    """A progress bar for each phase, on standard error."""
-
-    def __init__(self, label: str = "") -> None:
-        self.label = label
-        self._bars: Progress | None = None
-
-    def on_phase(self, phase: str, epochs: int) -> None:
-        """Start the phase's bar."""
-        if self._bars is None:
-            self._bars = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                TextColumn("{task.fields[note]}"),
-                console=Console(stderr=True),
-            )
-            self._bars.start()
-        self._close_bar()
-        description = f"{self.label} {phase}".strip()
-        self._bars.add_task(f"{description:<18}", total=epochs or None, note="")
-
-    def on_resume(self, phase: str, done: int) -> None:
-        """Show what was done before."""
-        if self._bars is not None:
-            self._bars.update(self._bars.tasks[-1].id, completed=done)
-
-    def on_epoch(self, record: Record) -> None:
-        """Move the bar on."""
-        if self._bars is not None:
-            note = f"loss {record.loss:.4f}"
-            if record.mi is not None:
-                note += f"  I(X;K) {record.mi:.3f}"
-            self._bars.update(self._bars.tasks[-1].id, advance=1, note=note)
-
-    def on_end(self) -> None:
-        """Leave the bars on the screen; where an error broke training off, as they stood."""
-        if self._bars is not None:
-            if sys.exc_info()[0] is None:
-                self._close_bar()
-            self._bars.stop()
-            self._bars = None
-
-    def _close_bar(self) -> None:
-        """A phase that stopped early is complete all the same."""
-        if self._bars is not None and self._bars.tasks:
-            bar = self._bars.tasks[-1]
-            done = bar.completed or 1
-            self._bars.update(bar.id, completed=done, total=done)

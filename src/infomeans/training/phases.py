@@ -46,6 +46,11 @@ class Loop:
         The learning rate, at the peak of the schedule.
     total_steps : int
         Of the schedule; with 0 the learning rate is constant.
+
+    Attributes
+    ----------
+    on_step : callable or None
+        Told after every step how many of the epoch's steps are done.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class Loop:
         self.settings = settings
         self.method = step.method
         self.total_steps = total_steps
+        self.on_step: Callable[[int, int], None] | None = None
         groups = _parameter_groups(step)
         self.optimizer: Optimizer | None = None
         self.schedule: LRScheduler | None = None
@@ -102,7 +108,8 @@ class Loop:
         order = torch.randperm(len(x) if samples is None else len(samples))
         order = order.to(self.fabric.device)
         order = order if samples is None else samples.to(order)[order]
-        for index in order.tensor_split(self.settings.batches(len(order))):
+        batches = order.tensor_split(self.settings.batches(len(order)))
+        for done, index in enumerate(batches, start=1):
             known = () if state is None else self._known(x, state, index, targets)
             terms, statistics = self.step(x.batch(index), *known)
             self._descend(sum(terms.values()))
@@ -110,6 +117,8 @@ class Loop:
                 self.method.after_step(statistics)
             for name, term in terms.items():
                 sums[name] = sums.get(name, 0) + term.detach() * len(index)
+            if self.on_step is not None:
+                self.on_step(done, len(batches))
         record.terms = {name: value.item() / len(order) for name, value in sums.items()}
         record.loss = sum(record.terms.values())
         check_finite(record.loss, "loss", record, self.settings)

@@ -84,6 +84,7 @@ class Trainer:
         self.callbacks = callbacks
         self.checkpoint = checkpoint
         self.history: list[Record] = []
+        self._announced = False
         model.to(fabric.device)
         # Convolutions on a CPU are faster with the channels last; to others it means nothing.
         self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -153,7 +154,10 @@ class Trainer:
 
     def announce(self, phase: str, epochs: int = 0, done: int = 0) -> None:
         """Tell the callbacks that a phase begins, or goes on."""
+        first, self._announced = not self._announced, True
         for callback in self.callbacks:
+            if first:
+                callback.on_plan(self._plan())
             callback.on_phase(phase, epochs)
             if done:
                 callback.on_resume(phase, done)
@@ -292,6 +296,7 @@ class Trainer:
         if first >= phase.epochs:
             return
         self.announce(phase.name, phase.epochs, first)
+        phase.loop.on_step = self._stepped
         for epoch in range(first, phase.epochs):
             torch.manual_seed(seed_for(self.seed, PHASES.index(phase.name), epoch))
             record, began = Record(phase.name, epoch), time.perf_counter()
@@ -303,6 +308,10 @@ class Trainer:
             self._save(phase, phase.epochs if over else epoch + 1)
             if over:
                 break
+
+    def _stepped(self, done: int, steps: int) -> None:
+        for callback in self.callbacks:
+            callback.on_step(done, steps)
 
     def _resume(self, phase: Phase) -> int:
         """The epoch that a phase begins with: its first, unless it was trained before."""
@@ -338,6 +347,17 @@ class Trainer:
         kind = "reconstruction" if self.model.method is None else self.method.pretraining
         possible = kind != "reconstruction" or self.model.network.reconstructs
         return kind if possible else "none"
+
+    def _plan(self) -> dict[str, int]:
+        """The most epochs of each phase."""
+        settings, plan = self.settings, {}
+        if self._pretraining() != "none":
+            plan["pretrain"] = settings.pretrain_epochs
+        if self.model.method is not None:
+            if self.method.wants_start:
+                plan |= {"start": 0, "warm-up": settings.warmup_epochs}
+            plan["alternate"] = settings.epochs
+        return {phase: epochs for phase, epochs in plan.items() if epochs or phase == "start"}
 
     def _hold_out(self, n: int) -> tuple[Tensor, Tensor]:
         """Numbers of the samples to train on, and of those to stop by."""
