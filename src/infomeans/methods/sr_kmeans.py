@@ -1,5 +1,6 @@
 """SR-K-means: soft and regularised K-means, the generative face of MI-ADM."""
 
+import torch
 from torch import Tensor
 
 from infomeans import functional as IF
@@ -15,10 +16,14 @@ class SRKMeansMethod(Prototypical):
 
         theta'_k = (sum_i q_ik z_i) / (sum_i q_ik)
         q_ik ~ exp(-|z_i - theta'_k|^2 / (lambda K))
-        min (1 / (N lambda K)) sum_i (sum_k q_ik |z_i - theta'_k|^2 - |z_i|^2) + R
+        min (1 / (N lambda K)) sum_i (sum_k q_ik |z_i - theta'_k|^2 - f_tau(z_i)) + R
+        f_tau(z) = -tau log sum_j exp(-|z - theta'_j|^2 / tau)
 
-    At fixed targets and prototypes the loss is linear in the embedding, so that only a bounded
-    network keeps it from running away.
+    The paper prints `|z_i|^2` in place of `f_tau(z_i)`, which makes the loss linear in the
+    embedding: its gradient depends on the origin, and pushes samples on and on, past other
+    clusters. The soft minimum of all distances takes its place. For a large `tau` it is the printed
+    loss, with the origin at the mean of the prototypes. Here `tau` is the mean squared distance of
+    the samples to their prototypes at the start.
 
     Parameters
     ----------
@@ -29,11 +34,18 @@ class SRKMeansMethod(Prototypical):
 
     needs_bounded = True
     tolerance = 1e-5
-    soft = False
+    tau: Tensor
 
     def __init__(self, n_clusters: int, n_features: int, *, lam: Positive = 1e-4) -> None:
         super().__init__(n_clusters, n_features)
         self.temperature = lam * n_clusters
+        self.register_buffer("tau", torch.ones(()))
+
+    def start(self, state: SampleState) -> None:
+        """Prototypes of the initial clusters, and how far samples are from them."""
+        super().start(state)
+        sums = state.total(lambda z, q: {"far": (q * self._distances(z)).sum(), "n": q.sum()})
+        self.tau = (sums["far"] / sums["n"]).clamp_min(1e-6)
 
     def log_posteriors(self, z: Tensor) -> Tensor:
         """Logarithms of the softmin."""
@@ -53,11 +65,11 @@ class SRKMeansMethod(Prototypical):
         return False
 
     def loss(self, batch: Batch) -> Statistics:
-        """The K-means terms, with the squared norms cancelled, and the reconstruction."""
+        """The K-means terms, and the reconstruction."""
         assert batch.q is not None
-        norms = self.prototypes.square().sum(dim=1)
-        pull = batch.q @ norms - 2 * (batch.noisy * (batch.q @ self.prototypes)).sum(dim=1)
-        return {
-            "clustering": pull.mean() / self.temperature,
-            "reconstruction": batch.reconstruction,
-        }
+        log_p = IF.log_softmin(batch.noisy, self.prototypes, self.tau)
+        pull = self.tau * IF.cross_entropy(batch.q, log_p)
+        return {"clustering": pull / self.temperature, "reconstruction": batch.reconstruction}
+
+    def _distances(self, z: Tensor) -> Tensor:
+        return IF.squared_distances(z, self.prototypes)

@@ -201,6 +201,8 @@ class Best:
     Attributes
     ----------
     score : float
+    last : float
+        The score of the last epoch.
     epoch : int or None
         That had it.
     waited : int
@@ -210,7 +212,7 @@ class Best:
     """
 
     def __init__(self) -> None:
-        self.score = float("-inf")
+        self.score = self.last = float("-inf")
         self.epoch: int | None = None
         self.waited = 0
         self.state: dict[str, Tensor] | None = None
@@ -219,6 +221,7 @@ class Best:
         self, score: float, epoch: int, state: Callable[[], dict[str, Tensor]] | None = None
     ) -> None:
         """Take in an epoch's score; if it is the highest, keep a copy of the state."""
+        self.last = score
         if score <= self.score:
             self.waited += 1
             return

@@ -209,12 +209,15 @@ class Trainer:
         return SampleState(z, targets.to(z), initial=initial, neighbors=neighbors, columns=columns)
 
     def _warm_up(self, x: Feed, state: SampleState) -> None:
-        """Train against the initial clusters until the agreement with them stops rising."""
+        """Train against the initial clusters until the agreement with them stops rising.
+
+        Then go back to the epoch in which it was highest.
+        """
         method, initial = self.method, state.initial
         loop = self._loop()
         if loop.optimizer is None or initial is None:
             return
-        best = Best()
+        best, step = Best(), self._step()
         phase = Phase("warm-up", self.settings.warmup_epochs, loop, best, method, state)
         # With many clusters a small share of the samples can be all of one.
         enough = max(self.settings.warmup_agreement, 1 - STRAYED / method.n_clusters)
@@ -228,11 +231,14 @@ class Trainer:
             self._observe(record, state)
             labels = state.map(lambda z: method.log_posteriors(z).argmax(dim=1))
             agreement = labels.eq(initial).double().mean().item()
-            best.offer(agreement, record.epoch)
+            best.offer(agreement, record.epoch, step.state_dict)
             wanted = enough if record.epoch + 1 >= settled else max(enough, 1 - UNSETTLED)
             return agreement >= wanted or best.waited >= self.settings.warmup_patience
 
         self._run(phase, train)
+        if best.score > best.last:
+            self._go_back(x, state, step, best)
+            method.warm(state)
 
     def _alternate(self, x: Feed, state: SampleState) -> None:
         """Alternate targets and training until the targets stop changing.
@@ -261,14 +267,16 @@ class Trainer:
             return record.delta_q < method.tolerance and not unsettled
 
         self._run(phase, train)
-        if best.state is not None:
-            mi = self.history[-1].mi
-            assert mi is not None
-            if best.score - mi > LOST * math.log(method.n_clusters):
-                self.history[-1].back_to = best.epoch
-                step.load_state_dict(best.state)
-                state.embedding = self.embed(x)
-                method.refresh(state)
+        if best.score - best.last > LOST * math.log(method.n_clusters):
+            self._go_back(x, state, step, best)
+            method.refresh(state)
+
+    def _go_back(self, x: Feed, state: SampleState, step: TrainingStep, best: Best) -> None:
+        """Put network and method back to where they were best."""
+        assert best.state is not None
+        self.history[-1].back_to = best.epoch
+        step.load_state_dict(best.state)
+        state.embedding = self.embed(x)
 
     def _set_targets(self, x: Feed, state: SampleState) -> float | None:
         """New targets, by the method and then by the neighbours; returns the weight of these."""
