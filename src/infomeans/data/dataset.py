@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Dataset with their ids, and how they were read.
+    """Samples with their ids, and how they were read.
 
     It does not matter to those who use it where the samples lie: in memory, in a mapped file, or in
     image files that are decoded when they are asked for.

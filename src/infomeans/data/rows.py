@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     Index = Sequence[int] | NDArray[Any] | Tensor
 
 BLOCK = 1024
-"""Dataset that are read at once."""
+"""Samples that are read at once."""
 
 MEMORY_SHARE = 0.5
 """The share of the free memory that prepared samples may take."""
 
 
 class Rows(ABC):
-    """Dataset of one shape and type, by number.
+    """Samples of one shape and type, by number.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class ArrayRows(Rows):
 
 
 class DecodedRows(Rows):
-    """Dataset that are decoded when they are asked for, such as image files.
+    """Samples that are decoded when they are asked for, such as image files.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class Feed(ABC):
 
 
 class TensorFeed(Feed):
-    """Dataset in one tensor.
+    """Samples in one tensor.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class TensorFeed(Feed):
 
 
 class LazyFeed(Feed):
-    """Dataset that are read and prepared whenever they are asked for.
+    """Samples that are read and prepared whenever they are asked for.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ class TableSchema(Schema):
 
 @dataclass(frozen=True)
 class ArraySchema(Schema):
-    """Dataset of one shape, from the array of that name in files that hold several."""
+    """Samples of one shape, from the array of that name in files that hold several."""
 
     kind = "array"
 

@@ -36,7 +36,7 @@ def to_onnx(model: Any, path: str | Path) -> None:
     >>> import onnxruntime
     >>> from sklearn.datasets import load_iris
     >>> from infomeans import KMeansBaseline
-    >>> from infomeans.export import to_onnx
+    >>> from infomeans.model.export import to_onnx
     >>> X = load_iris().data
     >>> model = KMeansBaseline(3, random_state=0).fit(X)
     >>> to_onnx(model, "iris.onnx")
