@@ -1,4 +1,4 @@
-"""Run every method on every data set over several seeds, with one line of JSON for each run."""
+"""Every method on every data set, over several seeds; one line of JSON for each run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from infomeans.workflows.baselines import find_baseline
 from infomeans.workflows.cluster import versions
 
 GEOMETRIC, RATIO = "-geometric", 0.8
-"""Unbalanced variants of a data set: each class keeps this share of what the one before keeps."""
+"""Every class keeps this share of what the one before it keeps."""
 
 ORDER = ("usps", "frgc", "cmu-pie", "mnist-test", "ytf", "mnist-full")
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -53,7 +53,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "mi-adm-without-entropy": ("depict", {"targets": "exact", "gamma": 0.5}),
     "idec": ("dec", {"reconstruction": True}),
 }
-"""Methods with non-default parameters, each under a name of its own."""
+"""Methods with other than their default parameters, by a name of their own."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class Job:
     Attributes
     ----------
     dataset : str
-        Name of a benchmark, optionally followed by `GEOMETRIC`.
+        A benchmark, or one with `GEOMETRIC` behind its name.
     method : str
         Its name in the results.
     seed : int
     augment : bool
     slug : str
-        The method in the registry; by default the one called `method`.
+        Which method it is; by default the one of its name.
     params : dict
         Parameters of the estimator beyond its defaults.
     """
@@ -83,7 +83,7 @@ class Job:
 
     @property
     def key(self) -> tuple[str, str, int, bool]:
-        """What identifies a run."""
+        """What tells runs apart."""
         return self.dataset, self.method, self.seed, self.augment
 
     def __str__(self) -> str:
@@ -98,10 +98,10 @@ def plan(
     augment: bool = False,
     data_dir: str | Path | None = None,
 ) -> list[Job]:
-    """List the requested runs, cheapest data sets first.
+    """The runs that are asked for, the cheapest data sets first.
 
-    By default these are the paper's data sets whose files were found, with all methods and
-    baselines. With augmentation, K-means on the raw data is left out: it has no use for it.
+    Without names these are the paper's data sets, as far as their files are there, and all
+    methods and baselines; with augmentation all but K-means on the data, to which it means nothing.
     """
     known = [*METHODS, *BASELINES, *VARIANTS]
     chosen = methods or [n for n in [*METHODS, *BASELINES] if not augment or n != "kmeans"]
@@ -127,13 +127,13 @@ def _check_augment(methods: Sequence[str], datasets: Sequence[str]) -> None:
 
 
 def make_job(dataset: str, method: str, seed: int, *, augment: bool = False) -> Job:
-    """The run of a method, baseline or variant, by name."""
+    """The run of a method, a baseline or a variant by its name."""
     slug, params = VARIANTS.get(method, (method, {}))
     return Job(dataset, method, seed, augment, slug, params)
 
 
 def _available(data_dir: str | Path | None) -> list[str]:
-    """The paper's data sets whose files exist."""
+    """The paper's data sets whose files are there."""
     found, reasons = [], []
     for name in ORDER:
         try:
@@ -142,7 +142,7 @@ def _available(data_dir: str | Path | None) -> list[str]:
         except InputError as error:
             reasons.append(error)
     if not found:
-        raise InputError(f"None of {', '.join(ORDER)} was found. {reasons[0]}")
+        raise InputError(f"None of {', '.join(ORDER)} is there. {reasons[0]}")
     return found
 
 
@@ -168,7 +168,7 @@ def run_grid(
     cache: Path,
     announce: Callable[[str], None],
 ) -> list[Job]:
-    """Run what is not done yet, each run in its own process, and write a line for each.
+    """Run what is not done yet, one process for each run, and write a line for each.
 
     Parameters
     ----------
@@ -177,24 +177,24 @@ def run_grid(
     data_dir : path, optional
         The folder of the data sets.
     cache : Path
-        Folder for pretrained auto-encoders and the checkpoints of interrupted runs.
+        Keeps the pretrained auto-encoders, and the state of a run that is broken off.
     announce : callable
-        Called with a line of text before and after each run.
+        Told what is about to happen, and what came out.
 
     Returns
     -------
     list of Job
-        The runs that failed. A failure does not stop the others.
+        The runs that failed; they do not hold up the others.
     """
     jobs, done, failed = list(jobs), results.done(), []
     check_data((job.dataset for job in jobs if job.key not in done), data_dir)
     if known := sum(job.key in done for job in jobs):
         announce(
-            f"{known} of {len(jobs)} runs are in {results.path.parent} already and are skipped; "
-            f"give another --out to run them again."
+            f"{known} of {len(jobs)} runs have a line in {results.path.parent} already, and are "
+            f"not run again; another --out has none."
         )
     for number in results.cut_short():
-        announce(f"{results.path}: line {number} is incomplete and is ignored.")
+        announce(f"{results.path}: line {number} was cut short, and does not count.")
     for job in jobs:
         if job.key in results.done():
             continue
@@ -205,7 +205,7 @@ def run_grid(
             announce(f"    failed: {error}")
             failed.append(job)
         except KeyboardInterrupt:
-            announce("    interrupted; the same command resumes after the last complete epoch.")
+            announce("    interrupted; the same command goes on after the last complete epoch.")
             raise
         else:
             announce(
@@ -216,7 +216,7 @@ def run_grid(
 
 
 def check_data(datasets: Iterable[str], data_dir: str | Path | None) -> None:
-    """Refuse missing data sets before hours go into the others."""
+    """Refuse data sets that are not there before hours go into the others."""
     for name in dict.fromkeys(datasets):
         check_benchmark(name.removesuffix(GEOMETRIC), data_dir)
 
@@ -228,9 +228,9 @@ def run_job(
     threads: int | None,
     results: Results | None = None,
 ) -> dict[str, Any]:
-    """One run: its scores, its cost, and what is needed to repeat it.
+    """One run: its scores, its cost, and what it takes to do it again.
 
-    Its line is written before its checkpoint is removed, so that an interruption loses nothing.
+    Its line is written before its state is removed, so that nothing is lost in between.
     """
     torch.set_flush_denormal(True)
     with limited(threads):
@@ -249,7 +249,7 @@ def _run_job(
     encoder, pretrained_by = pretrained(job, data, n_clusters, cache) if trains else (None, None)
     began = time.perf_counter()
     found = _clusters(job, data, n_clusters, encoder, cache)
-    # The history of a resumed run includes the time before the interruption.
+    # The history of a run that was broken off knows of the time before.
     seconds = max(time.perf_counter() - began, sum(r["seconds"] for r in found.history))
     row: dict[str, Any] = {
         "dataset": job.dataset,
@@ -272,7 +272,7 @@ def _run_job(
         },
         "versions": versions(),
     }
-    # Another process may have finished the same run in the meantime.
+    # Another process may have done the same in the meantime.
     if results is not None and job.key not in results.done():
         results.append(row)
     if found.state is not None:
@@ -281,7 +281,7 @@ def _run_job(
 
 
 def load(dataset: str, data_dir: str | Path | None) -> Dataset:
-    """A benchmark, made unbalanced if its name ends with `GEOMETRIC`."""
+    """A benchmark, thinned out class by class if its name says so."""
     data = benchmark(dataset.removesuffix(GEOMETRIC), data_dir)
     if not dataset.endswith(GEOMETRIC):
         return data
@@ -298,13 +298,13 @@ def pretrained(
 ) -> tuple[Autoencoder, dict[str, Any] | None]:
     """The auto-encoder that all methods share on this data set with this seed.
 
-    It is the one that a clusterer with this seed would train itself. It is cached by training
-    settings, data and version.
+    It is the one that a clusterer with this seed would train by itself. Other settings of the
+    training, other data or another version make it another one.
 
     Returns
     -------
     Autoencoder, dict
-        The dictionary has the machine, the commit and the versions it was trained with.
+        With the machine, the commit and the versions it was trained by.
     """
     settings = _settings(data)
     n_features = max(n_clusters, settings.least_features)
@@ -329,9 +329,9 @@ def pretrained(
 
 
 def _fingerprint(job: Job, *parts: object) -> str:
-    """A short hash of these parts and of the version of the program.
+    """A short text that is another one as soon as any of these, or this program, is.
 
-    The commit does not enter it; each line of the results has the commit separately.
+    Only versions tell programs apart; a line has the commits besides.
     """
     parts += (infomeans.__version__, *((LIMITS,) if job.augment else ()))
     return sha256(" ".join(map(str, parts)).encode()).hexdigest()[:8]
@@ -409,6 +409,6 @@ def _clusters(
 
 
 def _plain(estimator: SampleEstimator) -> dict[str, Any]:
-    """The parameters that affect the result."""
+    """The parameters that have to do with the result."""
     params = plain_params(estimator.get_params(deep=False))
     return {name: value for name, value in params.items() if name not in NO_EFFECT}

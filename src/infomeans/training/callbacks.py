@@ -1,4 +1,4 @@
-"""Looking on while a model trains."""
+"""Callbacks during training."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from infomeans.training.history import Record
 
 
 class Callback:
-    """Override what you need; every method does nothing by itself.
+    """Base class of callbacks; override the methods you need.
 
-    An estimator takes a list of callbacks as its parameter `callbacks`.
+    Pass a list of callbacks to an estimator as its parameter `callbacks`.
 
     Examples
     --------
-    Pretraining ends as soon as the reconstruction is good enough:
+    End pretraining as soon as the reconstruction is good enough:
 
     >>> from sklearn.datasets import load_iris
     >>> from infomeans import MIADM
@@ -40,23 +40,24 @@ class Callback:
     """
 
     def on_phase(self, phase: str, epochs: int) -> None:
-        """A phase begins.
+        """Called when a phase begins.
 
         Parameters
         ----------
         phase : {"pretrain", "start", "warm-up", "alternate"}
+            Name of the phase.
         epochs : int
-            The most epochs it may have; 0 for "start", the search for the initial clusters.
+            Maximum number of epochs; 0 for "start", the search for the initial clusters.
         """
 
     def on_resume(self, phase: str, done: int) -> None:
-        """A phase that has just begun goes on after so many epochs from before an interruption."""
+        """Called after `on_phase` if the phase resumes with `done` epochs already complete."""
 
     def on_epoch(self, record: Record) -> bool | None:
-        """An epoch is over; a return value of True ends its phase."""
+        """Called after every epoch; a return value of True ends the phase."""
 
     def on_end(self) -> None:
-        """Training is over, or was broken off."""
+        """Called when training ends, or is interrupted."""
 
 
 class ProgressBars(Callback):
@@ -67,7 +68,7 @@ class ProgressBars(Callback):
         self._bars: Progress | None = None
 
     def on_phase(self, phase: str, epochs: int) -> None:
-        """Start the phase's bar."""
+        """Start the bar of the phase."""
         if self._bars is None:
             self._bars = Progress(
                 TextColumn("{task.description}"),
@@ -83,12 +84,12 @@ class ProgressBars(Callback):
         self._bars.add_task(f"{description:<18}", total=epochs or None, note="")
 
     def on_resume(self, phase: str, done: int) -> None:
-        """Show what was done before."""
+        """Advance the bar to the epochs that are already complete."""
         if self._bars is not None:
             self._bars.update(self._bars.tasks[-1].id, completed=done)
 
     def on_epoch(self, record: Record) -> None:
-        """Move the bar on."""
+        """Advance the bar."""
         if self._bars is not None:
             note = f"loss {record.loss:.4f}"
             if record.mi is not None:
@@ -96,7 +97,7 @@ class ProgressBars(Callback):
             self._bars.update(self._bars.tasks[-1].id, advance=1, note=note)
 
     def on_end(self) -> None:
-        """Leave the bars on the screen; where an error broke training off, as they stood."""
+        """Leave the bars on the screen; after an error, as they are."""
         if self._bars is not None:
             if sys.exc_info()[0] is None:
                 self._close_bar()
@@ -104,7 +105,7 @@ class ProgressBars(Callback):
             self._bars = None
 
     def _close_bar(self) -> None:
-        """A phase that stopped early is complete all the same."""
+        """Complete the bar, even if the phase stopped early."""
         if self._bars is not None and self._bars.tasks:
             bar = self._bars.tasks[-1]
             done = bar.completed or 1
