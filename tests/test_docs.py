@@ -40,7 +40,7 @@ def test_the_examples_of_docstrings_run(module, tmp_path, monkeypatch):
 
 
 def test_callbacks_and_the_export_have_examples():
-    assert {"infomeans.export", "infomeans.training.callbacks"} <= EXAMPLES
+    assert {"infomeans.model.export", "infomeans.training.callbacks"} <= EXAMPLES
 
 
 @pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.name)

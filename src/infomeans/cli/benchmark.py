@@ -53,7 +53,7 @@ def results(
 ) -> None:
     """Run the methods and baselines on the paper's data sets, and compare with its figures.
 
-    Runs that are in results.jsonl already are skipped. Stop at any time; the same command resumes.
+    What has a line in results.jsonl is not run again; stop it at any time and start it anew.
 
     Example: infomeans benchmark results --datasets usps,mnist-test --seeds 0,1,2
     """

@@ -93,10 +93,7 @@ def counted(items: Sized, what: str) -> str:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, updated by calls of (done, total).
-
-    It appears with the first call.
-    """
+    """A bar on standard error, moved on by calls of (done, total) and shown from the first on."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -174,10 +174,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     Parameters
     ----------
     n_clusters : int
-        Number of clusters.
     init : {"graph", "kmeans", "soft_kmeans"} or array of n labels
-        How to find the initial clusters in the pretrained embedding: sparse graph agglomeration,
-        K-means, or soft K-means as in the paper.
+        Where the clusters start, in the pretrained embedding: sparse graph agglomeration,
+        K-means, or soft K-means as the paper states it.
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         "residual" and None treat X as embeddings of another model. These are centred and divided
@@ -329,7 +328,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         )
 
     def _start(self, trainer: Trainer, data: Dataset, x: Feed) -> Start:
-        """The initial clusters, from the checkpoint of an interrupted training if it has them."""
+        """The initial clusters, unless an interrupted training has found them already."""
         saved = trainer.saved_start()
         if saved is not None:
             return saved

@@ -57,7 +57,7 @@ class Callback:
         """Called after every epoch; a return value of True ends the phase."""
 
     def on_end(self) -> None:
-        """Called when training ends, or is interrupted."""
+        """Training is over, or was broken off."""
 
 
 class ProgressBars(Callback):
@@ -68,7 +68,7 @@ class ProgressBars(Callback):
         self._bars: Progress | None = None
 
     def on_phase(self, phase: str, epochs: int) -> None:
-        """Start the bar of the phase."""
+        """Start the phase's bar."""
         if self._bars is None:
             self._bars = Progress(
                 TextColumn("{task.description}"),
@@ -84,12 +84,12 @@ class ProgressBars(Callback):
         self._bars.add_task(f"{description:<18}", total=epochs or None, note="")
 
     def on_resume(self, phase: str, done: int) -> None:
-        """Advance the bar to the epochs that are already complete."""
+        """Show what was done before."""
         if self._bars is not None:
             self._bars.update(self._bars.tasks[-1].id, completed=done)
 
     def on_epoch(self, record: Record) -> None:
-        """Advance the bar."""
+        """Move the bar on."""
         if self._bars is not None:
             note = f"loss {record.loss:.4f}"
             if record.mi is not None:
@@ -97,7 +97,7 @@ class ProgressBars(Callback):
             self._bars.update(self._bars.tasks[-1].id, advance=1, note=note)
 
     def on_end(self) -> None:
-        """Leave the bars on the screen; after an error, as they are."""
+        """Leave the bars on the screen; where an error broke training off, as they stood."""
         if self._bars is not None:
             if sys.exc_info()[0] is None:
                 self._close_bar()
@@ -105,7 +105,7 @@ class ProgressBars(Callback):
             self._bars = None
 
     def _close_bar(self) -> None:
-        """Complete the bar, even if the phase stopped early."""
+        """A phase that stopped early is complete all the same."""
         if self._bars is not None and self._bars.tasks:
             bar = self._bars.tasks[-1]
             done = bar.completed or 1

@@ -48,7 +48,7 @@ class Loop:
     rate : float
         Learning rate at the peak of the schedule.
     total_steps : int
-        Number of steps of the schedule; with 0 the learning rate is constant.
+        Of the schedule; with 0 the learning rate is constant.
     """
 
     def __init__(
@@ -108,8 +108,8 @@ class Loop:
         order = order.to(self.fabric.device)
         order = order if samples is None else samples.to(order)[order]
         for index in order.tensor_split(self.settings.batches(len(order))):
-            extra = () if state is None else self._from_state(x, state, index, targets)
-            terms, statistics = self.step(x.batch(index), *extra)
+            known = () if state is None else self._known(x, state, index, targets)
+            terms, statistics = self.step(x.batch(index), *known)
             self._descend(sum(terms.values()))
             if self.method is not None:
                 self.method.after_step(statistics)
@@ -119,9 +119,7 @@ class Loop:
         record.loss = sum(record.terms.values())
         check_finite(record.loss, "loss", record, self.settings)
 
-    def _from_state(
-        self, x: Feed, state: SampleState, index: Tensor, targets: bool
-    ) -> tuple[Any, ...]:
+    def _known(self, x: Feed, state: SampleState, index: Tensor, targets: bool) -> tuple[Any, ...]:
         """The state of a batch: targets, positions, columns, and a neighbour of each sample."""
         neighbors = None
         if self.method is not None and self.method.wants_neighbors and state.neighbors is not None:
