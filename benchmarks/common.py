@@ -1,4 +1,4 @@
-"""What the benchmarks share: data, the machine, and where results go."""
+"""Shared by the benchmarks: data, the machine, and the results folder."""
 
 import argparse
 import os
@@ -17,29 +17,29 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """Arguments that every benchmark on real data takes."""
+    """Arguments of every benchmark on real data."""
     arguments = argparse.ArgumentParser(description=description)
     arguments.add_argument(
         "--data-dir",
         type=Path,
         default=os.environ.get("INFOMEANS_DATA"),
         required="INFOMEANS_DATA" not in os.environ,
-        help="folder with usps.npz, mnist.npz, ...; INFOMEANS_DATA does as well",
+        help="folder with usps.npz, mnist.npz, ...; default INFOMEANS_DATA",
     )
     return arguments
 
 
 def load(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Samples and classes, counted from 0, of a benchmark set."""
+    """Samples and classes of a benchmark; classes are numbered from 0."""
     samples = benchmark(name, folder)
     return samples.X, np.unique(samples.labels, return_inverse=True)[1]
 
 
 def machine() -> dict[str, object]:
-    """Where a figure was measured, and with what."""
+    """The machine, load, commit and versions of a measurement."""
     return {**measured_by(), **versions()}
 
 
 def append(name: str, row: dict[str, object]) -> None:
-    """One more line in a results file."""
+    """Append a line to a results file."""
     Results(RESULTS / name).append(row)

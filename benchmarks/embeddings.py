@@ -1,12 +1,12 @@
-"""Embeddings that another model has made: a head alone, and the residual network.
+"""Embeddings of another model: a head only, and the residual network.
 
     python benchmarks/embeddings.py --data-dir DATA [--seeds 0 1 2] [--threads 1]
         [--datasets pendigits coil100 usps] [--methods mi-adm sr-kmeans depict mi-d dec dcn]
 
-The 16 features of Pendigits, 64 principal components of COIL-100, and the embedding of USPS by the
-plain auto-encoder with its defaults and seed 0, each taken with network=None and
-network="residual". Every line has the scores of the start, the graph on the embeddings as they are,
-and of the end. Labels serve for scoring alone.
+The embeddings are the 16 features of Pendigits, 64 principal components of COIL-100, and the
+embedding of USPS by the default auto-encoder with seed 0. Each is clustered with network=None and
+network="residual". Every line has the scores of the start, which is the graph on the unchanged
+embeddings, and of the end. Labels are used for scoring only.
 """
 
 import time
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def embed(samples: np.ndarray) -> np.ndarray:
-    """Vectors as they are, colour images by their components, grey ones by an auto-encoder."""
+    """Vectors unchanged, colour images by principal components, grey ones by an auto-encoder."""
     if samples.ndim == 2:
         return samples
     if samples.ndim == 4:

@@ -1,9 +1,9 @@
-"""Reading a folder of small images, against a bare loop over Pillow.
+"""Reading a folder of small images, compared with a bare loop over Pillow.
 
     python benchmarks/folder_reading.py [--images 10000] [--rounds 7]
 
-All run in turn in one process, so that what else the machine does hits all. Needs Linux, which
-can keep a process on one core, and no data.
+All run in turn in one process, so other load on the machine affects all of them. Needs no data, but
+Linux, to pin a process to one core.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def draw(folder: Path, count: int) -> None:
-    """Noise on soft blobs, which compress about as badly as handwriting does."""
+    """Noise on soft blobs, which compress about as badly as handwriting."""
     rng = np.random.default_rng(0)
     for i in range(count):
         coarse = Image.fromarray(rng.integers(0, 256, (4, 4), dtype=np.uint8))
@@ -55,7 +55,7 @@ def draw(folder: Path, count: int) -> None:
 
 
 def measure(folder: Path) -> dict[str, float]:
-    """Seconds of the bare loop, of ours on one core, and of ours on two."""
+    """Seconds of the bare loop, and of `data.open` on one core and on two."""
     cores = os.sched_getaffinity(0)
     one, two = set(sorted(cores)[:1]), set(sorted(cores)[:2])
     row = {

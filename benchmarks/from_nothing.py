@@ -1,11 +1,11 @@
-"""How long it takes from nothing to clusters, with defaults and all cores.
+"""Total time from samples to clusters, with defaults and all cores.
 
     python benchmarks/from_nothing.py --data-dir DATA [--datasets usps,mnist-test] [--seed 0]
         [--method mi-adm] [--augment]
 
-Methods are MI-ADM, and the graph on the pixels, which trains nothing. Pretraining, start and both
-phases are in the time; reading the file is not. Run it with nothing
-else on the machine: the load is written down.
+The methods are MI-ADM and the graph on the pixels, which trains nothing. The time includes
+pretraining, start and both phases, but not reading the file. Run it on an idle machine; the load is
+recorded.
 """
 
 import time

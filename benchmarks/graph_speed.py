@@ -1,9 +1,9 @@
-"""How long graph agglomeration takes, neighbour search included, and how that grows.
+"""Time of graph agglomeration, including the neighbour search, and its growth with n.
 
     python benchmarks/graph_speed.py --data-dir DATA
 
-On the first principal components of MNIST: ten, for which the neighbours are found in a tree, and
-sixteen, the least that a default embedding has, for which they are found by comparing all pairs.
+On the first principal components of MNIST: with ten, neighbours are found in a tree. With sixteen,
+the smallest size of a default embedding, they are found by comparing all pairs.
 """
 
 import math

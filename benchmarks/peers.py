@@ -5,44 +5,43 @@
         [--methods dec dcn] [--contestants clustpy kmeans graph defaults bf16]
         [--samples N] [--out benchmarks/results/peers.jsonl]
 
-ClustPy goes into an environment of its own, ENV, with the same torch:
+ClustPy is installed in a separate environment, ENV, with the same torch:
 
     ENV/bin/pip install torch==2.13.0 scikit-learn scipy matplotlib pandas tqdm
     ENV/bin/pip install --no-deps clustpy
 
-The second builds a module in C. ClustPy imports torchvision, for types and for transforms that are
-not used here. Where torchvision is missing or does not load beside this torch, empty modules stand
-in for it.
+The second command compiles a C module. ClustPy imports torchvision for types and transforms that
+are not used here. If torchvision is missing or does not load with this torch, empty modules replace
+it.
 
-Every contestant runs in a process of its own, one after the other:
+Every contestant runs in its own process, one after the other:
 
 - clustpy: ClustPy, which starts from K-means.
-- kmeans: infomeans, started from K-means as well. This is the equal start.
-- graph: infomeans from its own start, all else as before.
-- defaults: infomeans as it comes, with its convolutional network, its warm-up and its numbers of
-  epochs. The two before have no warm-up, as ClustPy has none.
-- bf16: as graph, with precision="bf16-mixed"; for processors that multiply such numbers, and only
-  if asked for.
+- kmeans: infomeans, also started from K-means. This is the equal start.
+- graph: infomeans from its own start, all else equal.
+- defaults: infomeans with its defaults: convolutional network, warm-up and numbers of epochs. The
+  two before have no warm-up, because ClustPy has none.
+- bf16: as graph, with precision="bf16-mixed"; for processors with bfloat16, and only on request.
 
 All but defaults get the same vectors (every pixel with mean 0 and variance 1), ClustPy's dense
 auto-encoder layer for layer (256-500-500-2000-10, leaky ReLU, a linear embedding), the same batch
 size, Adam, and the same numbers of epochs; K-means has twenty restarts. All else is each library's
 default: learning rates and their schedule, and weights of the loss. infomeans may stop earlier,
-once its targets stand still.
+when its targets have converged.
 
-The clock runs from the call of `fit` and stands still while clusters are looked at. An epoch of
-infomeans includes its pass over the clean data, the new targets and that look. ClustPy is watched
-through `tqdm.trange`, around which it runs its epochs; its bars are left out. The last clusters
-are those that `fit` returns, which for ClustPy come from another K-means. No contestant sees a
-class: they write their clusters down, and these are scored afterwards. Needs Linux.
+The clock starts with the call of `fit` and is paused while clusters are recorded. An epoch of
+infomeans includes its pass over the clean data, the new targets and that recording. ClustPy is
+observed through `tqdm.trange`, which its epochs iterate over; its progress bars are left out. The
+last clusters are those that `fit` returns, which for ClustPy come from another K-means. No
+contestant sees the classes: they write their clusters, which are scored afterwards. Needs Linux.
 
-How fast could an epoch be at all? Beside the contestants stands what the matrix products of an
-epoch of training take alone, in single precision, batch by batch: those of the encoder, and for DCN
-and pretraining of the decoder, forwards and backwards. No program that trains this network with
-such batches, and multiplies its matrices as torch does, can do with less.
+As a lower bound of the time of an epoch, the benchmark also measures its matrix products by
+themselves, in single precision, batch by batch: those of the encoder, and for DCN and pretraining
+also of the decoder, forward and backward. No program that trains this network with these batches
+and torch's matrix products can be faster.
 """
 
-# Nothing of infomeans up here, nor what imports it: ClustPy's interpreter runs this file too.
+# No import of infomeans at the top: ClustPy's interpreter runs this file too.
 import json
 import os
 import platform
@@ -74,7 +73,7 @@ CONTESTANTS = tuple(STARTS)
 METHODS = ("dec", "dcn")
 SETTINGS = ("pretrain_epochs", "epochs", "batch_size", "seed")
 HIDDEN, FEATURES, K = (500, 500, 2000), 10, 10
-RESTARTS = 20  # what init="kmeans" does
+RESTARTS = 20  # as init="kmeans"
 EMBED_BATCH = 1024
 FIGURES = ("s/pretraining epoch", "s/epoch", "s in all", "ACC start", "ACC end", "peak MB")
 
@@ -82,13 +81,14 @@ Curve = list[tuple[float, float]]
 
 
 class Watch:
-    """What happens in a fit and when: its epochs, and the clusters after each.
+    """Records the epochs of a fit, and the clusters after each.
 
     Attributes
     ----------
     epochs : dict of lists
         Seconds of the epochs of both phases.
     moments : list of (seconds, labels)
+        The clusters, with the time on the clock.
     """
 
     def __init__(self) -> None:
@@ -164,13 +164,13 @@ def parse() -> Namespace:
     arguments.add_argument(
         "--contestants", nargs="+", choices=CONTESTANTS, default=CONTESTANTS[:-1]
     )
-    arguments.add_argument("--samples", type=int, help="so many, drawn at random; all if not given")
+    arguments.add_argument("--samples", type=int, help="size of a random subset; default all")
     arguments.add_argument("--out", type=Path, default=RESULTS / "peers.jsonl")
     return arguments.parse_args()
 
 
 def prepare(options: Namespace, folder: Path) -> np.ndarray:
-    """Write the samples for the contestants; returns the classes, which stay here."""
+    """Write the samples for the contestants; return the classes, which they do not see."""
     from common import load
 
     images, classes = load("usps", options.data_dir)
@@ -187,7 +187,7 @@ def prepare(options: Namespace, folder: Path) -> np.ndarray:
 def measure(
     name: str, method: str, options: Namespace, folder: Path, classes: np.ndarray
 ) -> dict[str, Any]:
-    """Let a contestant run, and score what it has written down."""
+    """Run a contestant, and score the clusters it has written."""
     from infomeans.metrics import accuracy, nmi
 
     settings = {setting: getattr(options, setting) for setting in SETTINGS}
@@ -229,11 +229,11 @@ def measure(
 
 
 def compare(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
-    """How many times as fast as ClustPy, and how far ahead of it after equal time.
+    """Speed relative to ClustPy, and the lead in accuracy after equal time.
 
     `ahead` is the share of the time in which our accuracy is higher, from the first clusters of
-    either until both have ended; one that has no clusters yet counts as 0. The leads are the least
-    from when both have clusters, that when ClustPy ends, and that when both have ended.
+    either until both have ended; without clusters the accuracy counts as 0. The leads are the
+    smallest since both have clusters, the one when ClustPy ends, and the one when both have ended.
     """
     mine, peer = ours["curve"], theirs["curve"]
     moments = sorted({seconds for seconds, _ in mine + peer})
@@ -257,12 +257,12 @@ def compare(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
 
 
 def at(curve: Curve, moment: float) -> float:
-    """Accuracy of the latest clusters at a moment; 0 before there are any."""
+    """Accuracy of the latest clusters at a time; 0 before there are any."""
     return next((acc for seconds, acc in reversed(curve) if seconds <= moment), 0.0)
 
 
 def show(against: list[dict[str, Any]]) -> None:
-    """The comparison as a table; speeds are how many times as fast as ClustPy."""
+    """Print the comparison as a table; speeds are relative to ClustPy."""
     columns = {
         "pretraining": "pretrain_speed_median",
         "epoch": "cluster_speed_median",
@@ -279,7 +279,7 @@ def show(against: list[dict[str, Any]]) -> None:
 
 
 def products(folder: Path, batch_size: int, repeats: int = 5) -> dict[str, float]:
-    """Seconds that the matrix products of an epoch take alone, the least of a few times."""
+    """Seconds of the matrix products of an epoch by themselves; the fastest of a few runs."""
     import torch
 
     with np.load(folder / "samples.npz") as arrays:
@@ -298,7 +298,7 @@ def products(folder: Path, batch_size: int, repeats: int = 5) -> dict[str, float
             for depth, (x, weight, gradient) in enumerate(made):
                 x[:size] @ weight.T
                 gradient[:size].T @ x[:size]
-                if depth:  # nobody asks for the gradient of the input
+                if depth:  # the gradient of the input is not needed
                     gradient[:size] @ weight
         return time.perf_counter() - began
 
@@ -310,7 +310,7 @@ def products(folder: Path, batch_size: int, repeats: int = 5) -> dict[str, float
 
 
 def show_products(floor: dict[str, float], rows: list[dict[str, Any]]) -> None:
-    """How many times as long as its matrix products an epoch takes, both at their fastest."""
+    """Print the ratio of the fastest epoch to its matrix products."""
     print(f"\n{'epoch / products':<16}{'pretraining':>12}{'epoch':>12}")
     for row in rows:
         if row["contestant"] not in ("defaults", "bf16"):  # another network, other products
@@ -324,11 +324,11 @@ def show_products(floor: dict[str, float], rows: list[dict[str, Any]]) -> None:
 
 
 def contest(job: dict[str, Any]) -> None:
-    """Run a contestant; leave its report and its clusters in the folder."""
+    """Run a contestant; write its report and its clusters to the folder."""
     import torch
 
     torch.set_flush_denormal(True)
-    torch.optim.Adam([torch.zeros(1)])  # the first loads much of torch, which is nobody's time
+    torch.optim.Adam([torch.zeros(1)])  # the first optimiser loads much of torch; do not time it
     folder, package = Path(job["folder"]), "infomeans"
     kind = "images" if job["contestant"] == "defaults" else "vectors"
     with np.load(folder / "samples.npz") as arrays:
@@ -400,7 +400,7 @@ def prepare_infomeans(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
 
 
 def same_network(n_inputs: int) -> Any:
-    """What ClustPy trains, layer for layer, for infomeans."""
+    """The network of ClustPy, layer for layer, for infomeans."""
     from torch import nn
 
     def layers(widths: tuple[int, ...]) -> nn.Sequential:
@@ -455,7 +455,7 @@ def prepare_clustpy(job: dict[str, Any]) -> Callable[[np.ndarray], Watch]:
 
 
 class Peer:
-    """Looks on while ClustPy trains."""
+    """Observes ClustPy's training."""
 
     def __init__(self, X: np.ndarray) -> None:
         self.X = X
@@ -464,7 +464,7 @@ class Peer:
         self.network: Any = None
 
     def holding(self, train: Callable[..., Any]) -> Callable[..., Any]:
-        """The training of ClustPy's module, and a hold on the module and its network."""
+        """Wrap the training of ClustPy's module, to keep references to it and its network."""
 
         def hold(module: Any, network: Any, *arguments: Any) -> Any:
             self.module, self.network = module, network
@@ -473,7 +473,7 @@ class Peer:
         return hold
 
     def trange(self, count: int, desc: str = "") -> "Bar":
-        """In place of the one of tqdm."""
+        """Replacement of `tqdm.trange`."""
         return Bar(self.epochs(count))
 
     def epochs(self, count: int) -> Iterator[int]:
@@ -492,14 +492,14 @@ class Peer:
     def labels(self) -> np.ndarray:
         import torch
 
-        with torch.no_grad():  # in parts, so that the peak of the memory is not ours
+        with torch.no_grad():  # in parts, so that this does not raise the peak memory
             parts = torch.from_numpy(self.X).split(EMBED_BATCH)
             found = [self.module.predict_hard(self.network.encode(part)) for part in parts]
         return torch.cat(found).numpy()
 
 
 class Bar:
-    """What ClustPy asks of a bar."""
+    """The interface of a progress bar that ClustPy uses."""
 
     def __init__(self, epochs: Iterator[int]) -> None:
         self.epochs = epochs
@@ -512,7 +512,7 @@ class Bar:
 
 
 def import_torchvision() -> str:
-    """Its version, or that ClustPy gets empty modules for what it imports of it."""
+    """The version of torchvision; "stand-in" if ClustPy gets empty modules instead."""
     try:
         import torchvision
     except (ImportError, OSError, RuntimeError):
@@ -524,7 +524,7 @@ def import_torchvision() -> str:
 
 
 def spread(seconds: list[float]) -> dict[str, float]:
-    """The median of the epochs, and the least, to which other work on the machine adds nothing."""
+    """The median of the epochs, and the fastest, which is least affected by other load."""
     return {
         "epochs": len(seconds),
         "median": round(median(seconds), 4),
@@ -533,9 +533,9 @@ def spread(seconds: list[float]) -> dict[str, float]:
 
 
 def peak_mb() -> int:
-    """The most memory that this program has held.
+    """Peak memory of this process.
 
-    Not `ru_maxrss`, which starts at the peak of the process that started this one.
+    Not `ru_maxrss`, which starts at the peak of the parent process.
     """
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(round(int(line.split()[1]) / 1024) for line in lines if line.startswith("VmHWM"))

@@ -1,10 +1,10 @@
-"""The predict command against a bare forward pass of the same encoder, on 70,000 MNIST images.
+"""The predict command, compared with a forward pass of the same encoder, on 70,000 MNIST images.
 
     python benchmarks/predict_speed.py --data-dir DATA [--repeats 3]
 
-Both take the images as bytes and run in one process, in turns; loading torch, the model and the
-images is left out of both. The command's time includes the posteriors, confidence and entropy of
-every sample and writing them as CSV.
+Both take the images as bytes and run in turn in one process. Neither time includes loading torch,
+the model and the images. The command's time includes the posteriors, confidence and entropy of
+every sample, and writing them as CSV.
 """
 
 import tempfile

@@ -1,12 +1,12 @@
-"""The report of 70,000 images: how heavy it is, how soon it shows, how smoothly it moves.
+"""The report of 70,000 images: its size, how soon it shows, and how smoothly it moves.
 
     python benchmarks/report_page.py --data-dir DATA [--dataset mnist-full] [--chromium PATH]
 
-The clusters are those of K-means, for the page does not care. The overview is there when the first
-text is painted, the map when it is drawn. A frame is what lies between two steps of dragging it,
-once the page has settled how many of the points it draws meanwhile; all points are drawn when the
-map rests, which is timed until their pixels can be read. Chromium has no graphics card here, so a
-machine with one is faster. Needs playwright and a chromium with WebGL.
+The clusters are those of K-means; the page does not depend on the method. The overview counts as
+shown when the first text is painted, the map when it is drawn. A frame is the time between two
+steps of dragging, after the page has settled how many points it draws meanwhile. When the map
+rests, all points are drawn; that is timed until their pixels can be read. Chromium runs without a
+graphics card here, so a machine with one is faster. Needs playwright and a chromium with WebGL.
 """
 
 import shutil
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def opened(path: Path, chromium: str) -> dict[str, float]:
-    """Seconds to the overview and to the map, medians of three; milliseconds of drawing."""
+    """Seconds until overview and map are shown, medians of three; milliseconds of drawing."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=SWITCHES)
         views, paints = [], []

@@ -1,4 +1,4 @@
-"""How soon the command answers.
+"""Time until the command line responds.
 
 python benchmarks/startup.py [--repeats 7]
 """

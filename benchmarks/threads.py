@@ -1,10 +1,10 @@
-"""Fits on a quiet machine and beside two busy processes, with the default threads and with one.
+"""Fits on an idle machine and beside two busy processes, with the default threads and with one.
 
     python benchmarks/threads.py [--rounds 3] [--busy 2] [--spinning]
 
-Every setting has a process of its own, in which quiet and busy fits take turns. --spinning adds two
-threads that spin while they wait, as they did before they were told to sleep. Needs no data; let
-nothing else run.
+Every setting runs in its own process, in which quiet and busy fits take turns. --spinning adds a
+setting with two threads that spin while they wait, as torch's threads do by default. Needs no data;
+run it on an idle machine.
 """
 
 import argparse
@@ -25,7 +25,7 @@ SPIN = "import os\nwhile os.getppid() == {}:\n    for _ in range(10**6): pass"
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--rounds", type=int, default=3)
-    arguments.add_argument("--busy", type=int, default=2, help="busy processes beside")
+    arguments.add_argument("--busy", type=int, default=2, help="number of busy processes")
     arguments.add_argument("--spinning", action="store_true")
     arguments.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = arguments.parse_args()
@@ -37,7 +37,7 @@ def main() -> None:
     for data in DATA:
         for setting in ("default", "1", *(["spinning"] if options.spinning else [])):
             before = machine()
-            row = apart(data, setting, options)
+            row = in_own_process(data, setting, options)
             slower = median(row["beside"]) / median(row["quiet"])
             more = {"busy": options.busy, "slower": slower, "machine": before}
             append("threads.jsonl", row | more)
@@ -49,8 +49,8 @@ def main() -> None:
             )
 
 
-def apart(data: str, setting: str, options: argparse.Namespace) -> dict[str, object]:
-    """What `measured` says in a process of its own: OpenMP reads once how threads wait."""
+def in_own_process(data: str, setting: str, options: argparse.Namespace) -> dict[str, object]:
+    """Run `measured` in a new process, because OpenMP reads the wait policy only once."""
     arguments = ["--measure", data, setting]
     arguments += ["--rounds", str(options.rounds), "--busy", str(options.busy)]
     done = subprocess.run(
@@ -60,9 +60,9 @@ def apart(data: str, setting: str, options: argparse.Namespace) -> dict[str, obj
 
 
 def measured(data: str, setting: str, rounds: int, busy: int) -> dict[str, object]:
-    """Seconds of fits, quiet and beside busy processes in turn; the first fit warms up."""
+    """Seconds of fits, alternately quiet and beside busy processes; the first fit warms up."""
     if setting == "spinning":
-        import torch  # noqa: F401, before infomeans, so that its threads do not sleep
+        import torch  # noqa: F401, imported before infomeans, so that its threads spin
 
     from infomeans import MIADM
 
@@ -86,7 +86,7 @@ def measured(data: str, setting: str, rounds: int, busy: int) -> dict[str, objec
 
 @contextmanager
 def spinning(count: int):
-    """So many processes that compute all the time; they end with this one, whatever ends it."""
+    """Run busy processes; they end with this one, even if it is killed."""
     with ExitStack() as stack:
         for _ in range(count):
             process = subprocess.Popen([sys.executable, "-c", SPIN.format(os.getpid())])
@@ -96,7 +96,7 @@ def spinning(count: int):
 
 
 def samples(data: str):
-    """A mixture of vectors as large as a common table, or images, and the number of clusters."""
+    """Samples, a table of blobs or images, and the number of clusters."""
     import numpy as np
     from sklearn.datasets import load_digits, make_blobs
 

@@ -1,8 +1,8 @@
-"""The trainer's epoch against a bare loop over the same network, batches and loss.
+"""An epoch of the trainer, compared with a bare loop over the same network, batches and loss.
 
     python benchmarks/trainer_overhead.py [--images 28] [--samples 4000] [--rounds 5]
 
-Both run in turn in one process, so that what else the machine does hits both. Needs no data.
+Both run in turn in one process, so other load on the machine affects both. Needs no data.
 """
 
 import argparse
@@ -26,7 +26,7 @@ K, D, BATCH = 10, 32, 100
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--images", type=int, default=28, help="pixels a side")
+    arguments.add_argument("--images", type=int, default=28, help="side length in pixels")
     arguments.add_argument("--samples", type=int, default=4000)
     arguments.add_argument("--rounds", type=int, default=5)
     options, before = arguments.parse_args(), machine()
@@ -50,7 +50,7 @@ def parts(x: torch.Tensor):
 
 
 def trainer_epoch(x: torch.Tensor, labels: torch.Tensor) -> float:
-    """Seconds of one epoch of alternation, the clean pass and the targets included."""
+    """Seconds of one epoch of the alternation, including the clean pass and the targets."""
     network, method = parts(x)
     settings = resolve_settings("fast", len(x), warmup_epochs=0, epochs=1, batch_size=BATCH)
     scaling = Scaling(torch.tensor(0.0), torch.tensor(1.0))
@@ -62,7 +62,7 @@ def trainer_epoch(x: torch.Tensor, labels: torch.Tensor) -> float:
 
 
 def bare_epoch(x: torch.Tensor, labels: torch.Tensor) -> float:
-    """The same by hand: cross-entropy and reconstruction, then a clean pass and new targets."""
+    """The same as a bare loop: cross-entropy and reconstruction, then a clean pass and targets."""
     network, _ = parts(x)
     network = network.to(memory_format=torch.channels_last)
     head = torch.nn.Linear(D, K)

@@ -1,7 +1,10 @@
-"""Deep clustering that stands on one identity: mutual information is soft, regularised K-means.
+"""Deep clustering built on one identity: mutual information is soft, regularised K-means.
 
+>>> from sklearn.datasets import make_blobs
 >>> from infomeans import MIADM
->>> labels = MIADM(n_clusters=10, random_state=0).fit_predict(X)  # doctest: +SKIP
+>>> X, _ = make_blobs(n_samples=90, centers=3, random_state=0)
+>>> MIADM(n_clusters=3, pretrain_epochs=2, epochs=2, random_state=0).fit_predict(X).shape
+(90,)
 """
 
 from importlib import import_module
@@ -29,7 +32,7 @@ __all__ = [*ESTIMATORS, *_MODULES, "__version__", "export", "load"]
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for when it is asked for: the command line starts without torch."""
+    """Import an attribute on first use, so that the command line starts without torch."""
     if name in ESTIMATORS:
         return getattr(import_module("infomeans.estimators"), name)
     if name == "load":

@@ -1,16 +1,16 @@
-"""What goes wrong by the user's hand."""
+"""Errors and warnings for the user."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used.
+    """Invalid input from the user.
 
     Parameters
     ----------
     *problems : str
-        Each says in one line why, and what can be used.
+        One line each, saying what is wrong and what is accepted.
     """
 
     def __init__(self, *problems: str) -> None:
@@ -21,12 +21,12 @@ class InputError(ValueError):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One line each."""
+        """The messages, one line each."""
         return self.args
 
 
 class Problems:
-    """Mistakes that do not depend on each other, to be reported all at once.
+    """Collects independent problems, to report them all at once.
 
     Examples
     --------
@@ -48,12 +48,12 @@ class Problems:
         return bool(self._found)
 
     def add(self, *problems: str) -> None:
-        """Take in problems; one that is known already counts once."""
+        """Add problems; duplicates are dropped."""
         self._found += [problem for problem in problems if problem not in self._found]
 
     @contextmanager
     def collect(self, *kinds: type[Exception]) -> Iterator[None]:
-        """An InputError, or an error of these kinds, ends the block alone."""
+        """Add an InputError, or an error of these kinds, instead of raising it."""
         try:
             yield
         except InputError as error:
@@ -68,17 +68,17 @@ class Problems:
 
 
 class ClusteringWarning(UserWarning):
-    """Something is wrong with the clusters: collapsed, empty, or far from their start."""
+    """The clusters are doubtful: collapsed, empty, or far from their start."""
 
 
 def few(things: Sequence[object], most: int = 3) -> str:
-    """The first of many things, for a message of one line: 'a, b, c and 5 more'."""
+    """The first items of a list, for a one-line message: 'a, b, c and 5 more'."""
     shown = ", ".join(str(thing) for thing in things[:most])
     return f"{shown} and {len(things) - most} more" if len(things) > most else shown
 
 
 def by_reason(left_out: Sequence[tuple[str, str]], most: int = 3) -> str:
-    """What was left out, under its reasons: 'a, b, c and 5 more (no image); d (empty)'."""
+    """Items grouped by reason: 'a, b, c and 5 more (not an image); d (empty)'."""
     reasons: dict[str, list[str]] = {}
     for name, reason in left_out:
         reasons.setdefault(reason, []).append(name)

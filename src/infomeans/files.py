@@ -1,4 +1,4 @@
-"""Writing files so that no crash leaves half of one."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Write a file so that a crash leaves the old one or the new one, never half of one.
+    """Write a file atomically: a crash leaves the old file or the new one, never a part.
 
-    A link is followed, and keeps pointing where it does.
+    A symbolic link is followed, and stays.
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
@@ -25,14 +25,14 @@ def write_atomic(path: Path, content: str | bytes) -> None:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno is not None:
-            # Name the file that was asked for, not the one beside it.
+            # Name the requested file in the error, not the temporary one.
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     _sync_folder(target.parent)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last as well, where the system knows how."""
+    """Also flush the new file name to disk, if the system can."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

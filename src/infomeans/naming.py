@@ -1,11 +1,11 @@
-"""What people call the clusters, and which of them they take for one.
+"""Names of clusters, and clusters merged by the user.
 
-A small file of JSON, as the report saves it and as anyone can write it by hand:
+A small JSON file, as the report saves it or written by hand:
 
     {"format": 1, "run": "...", "names": {"0": "cats"}, "merge": [[2, 5], [3, 4, 7]]}
 
-A name is kept as it was typed, with the cluster that it was typed for. What a merged group is
-called is made of the names of its members when it is shown, and never written.
+A name is stored as it was typed, for the cluster it was typed for. The name of a merged group is
+composed of the names of its members when it is shown, and is never stored.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _FIELDS = {"format": int, "run": str, "names": dict, "merge": list}
 
 @dataclass(frozen=True)
 class Names:
-    """Names of clusters, and clusters that are one.
+    """Names of clusters, and clusters to merge.
 
     Parameters
     ----------
     names : dict of int to str
-        As people gave them, each with the cluster that they gave it to.
+        Names by cluster, as typed.
     merge : list of lists of int
-        Each list becomes one cluster, with the number of its smallest.
+        Each list becomes one cluster, with the smallest of its numbers.
     run : str
-        Key of the run whose clusters are meant; empty in a file written by hand.
+        Key of the run that the clusters belong to; empty in a file written by hand.
     """
 
     names: Mapping[int, str] = field(default_factory=dict)
@@ -50,16 +50,16 @@ class Names:
 
     @classmethod
     def read(cls, path: Path, *, run: str, n_clusters: int) -> Names:
-        """Read a file for the clusters of a run, and refuse what does not fit them."""
+        """Read a file of names and check that it fits the clusters of a run."""
         try:
             plain = json.loads(path.read_text(encoding="utf-8-sig"))
         except ValueError as error:
-            raise InputError(f"{path} is no JSON: {error}") from error
+            raise InputError(f"{path} is not JSON: {error}") from error
         try:
             made = cls._from_json(plain)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
-                f"{path} does not name clusters; accepted is JSON such as "
+                f"{path} is not a file of cluster names; accepted is JSON such as "
                 f'{{"names": {{"0": "cats"}}, "merge": [[2, 5]]}}.'
             ) from error
         if made.run not in ("", run):
@@ -77,7 +77,7 @@ class Names:
         }
 
     def merged(self, n_clusters: int) -> IntArray:
-        """Where every cluster goes (K,)."""
+        """The number of every cluster after merging (K,)."""
         into = np.arange(n_clusters)
         for group in self.merge:
             into[list(group)] = min(group)
@@ -85,7 +85,7 @@ class Names:
 
     @cached_property
     def titles(self) -> dict[int, str]:
-        """The names of clusters; a group has those of all its members, each once."""
+        """Names of the clusters; a merged group has the names of all its members, each once."""
         titles = dict(self.names)
         for group in self.merge:
             given = [self.names[member] for member in group if member in self.names]
@@ -93,11 +93,11 @@ class Names:
         return titles
 
     def of(self, cluster: int) -> str:
-        """What a cluster is called: its name, or its number."""
+        """The name of a cluster, or its number if it has none."""
         return self.titles.get(cluster, str(cluster))
 
     def named(self, cluster: int) -> str:
-        """A cluster's number, after its name if it has one."""
+        """A cluster's name and number, or only its number if it has no name."""
         return f"{self.titles[cluster]} ({cluster})" if cluster in self.titles else str(cluster)
 
     @classmethod
@@ -119,7 +119,7 @@ class Names:
         unknown = {c for c in [*self.names, *mentioned] if not 0 <= c < n_clusters}
         if unknown:
             raise InputError(
-                f"{path} speaks of cluster {few(sorted(unknown))}; the run has clusters 0 to "
+                f"{path} mentions cluster {few(sorted(unknown))}; the run has clusters 0 to "
                 f"{n_clusters - 1}."
             )
         twice = [cluster for cluster, times in Counter(mentioned).items() if times > 1]

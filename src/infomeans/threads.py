@@ -1,8 +1,8 @@
-"""How many threads compute, and what they do while they wait.
+"""The number of threads, and how threads wait.
 
-Threads that wait for each other spin: on a busy machine they take the processor from the very
-thread that they wait for. So waiting threads are told to sleep, and a step gets no more threads
-than its work keeps busy. Nothing here imports torch before it is needed.
+Waiting threads spin: on a busy machine they take the processor from the very thread that they wait
+for. So waiting threads are made to sleep, and a step gets no more threads than its work keeps
+busy. Nothing here imports torch before it is needed.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ times in a step and have to be woken up each time.
 
 PASSIVE = "OMP_WAIT_POLICY"
 _WAITING = (PASSIVE, "GOMP_SPINCOUNT", "KMP_BLOCKTIME", "KMP_LIBRARY")
-"""Variables by which users say how threads wait, in the runtimes of GNU, Intel and LLVM."""
+"""Variables that set how threads wait, in the OpenMP runtimes of GNU, Intel and LLVM."""
 
 _asked: ContextVar[int | None] = ContextVar("infomeans_threads", default=None)
 
 
 def available_cpus() -> int:
-    """How many CPUs this process may use: its affinity and its container's quota count."""
+    """Number of CPUs this process may use, by its affinity and the quota of its container."""
     quota = cpu_quota()
     cpus = _cpus()
-    # Rounded down: threads beyond the quota are stopped for the rest of each period.
+    # Rounded down: threads beyond the quota are throttled for the rest of each period.
     return cpus if quota is None else max(1, min(cpus, int(quota)))
 
 
@@ -53,14 +53,14 @@ def _cpus() -> int:
 
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
-    """The CPUs that control groups of Linux grant this process; None if they set no limit.
+    """CPUs granted to this process by Linux control groups; None if there is no limit.
 
-    A group can use no more than any group above it, so the smallest quota counts.
+    A group can use no more than its parents, so the smallest quota counts.
 
     Parameters
     ----------
     root : Path
-        Where `proc` and `sys` lie.
+        Folder that contains `proc` and `sys`.
     """
     quotas = [
         quota
@@ -73,7 +73,7 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
 
 
 def _groups(root: Path) -> Iterator[tuple[list[Path], str]]:
-    """Where a control group that may limit CPUs can be mounted, and its path there."""
+    """Possible mounts of the control groups that may limit CPUs, with the path in the mount."""
     mount = root / "sys/fs/cgroup"
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
@@ -88,10 +88,10 @@ def _groups(root: Path) -> Iterator[tuple[list[Path], str]]:
 
 
 def _upwards(mount: Path, group: str) -> list[Path]:
-    """The folders of a group and of all above it.
+    """The folders of a group and of all its parents.
 
-    In a container the mount may be the group itself, and the path one of the host that is not to be
-    found below it.
+    In a container the mount may be the group itself, and the path one of the host that does not
+    exist below it.
     """
     parts = PurePosixPath(group).parts[1:]
     if ".." in parts:
@@ -100,9 +100,9 @@ def _upwards(mount: Path, group: str) -> list[Path]:
 
 
 def _quota(folder: Path) -> float | None:
-    """Quota over period, as version 2 writes it in one file and version 1 in two."""
+    """Quota over period; cgroup version 2 has them in one file, version 1 in two."""
     for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
-        # Version 2 writes "max" where there is no limit, version 1 writes -1.
+        # No limit is "max" in version 2, and -1 in version 1.
         with suppress(OSError, ValueError):
             quota, period = " ".join((folder / name).read_text() for name in names).split()
             if int(quota) > 0 and int(period) > 0:
@@ -111,10 +111,10 @@ def _quota(folder: Path) -> float | None:
 
 
 def sleep_while_waiting() -> None:
-    """Let the threads of torch sleep while they wait, if torch is still to be imported.
+    """Make the threads of torch sleep while they wait, if torch is not imported yet.
 
-    OpenMP reads this from the environment, once, when torch is loaded. So the environment says it
-    while torch is loaded, whoever imports it, and not before or after. What a user has set counts.
+    OpenMP reads this from the environment once, when torch is loaded. So the variable is set only
+    while torch is loaded, whoever imports it. If the user has set one, it is not changed.
     """
     if "torch" in sys.modules or any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
@@ -122,7 +122,7 @@ def sleep_while_waiting() -> None:
 
 
 class _Finder:
-    """Finds torch as the other finders do; has it loaded while the environment says PASSIVE."""
+    """Import hook that finds torch as usual, and loads it with a passive wait policy."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -142,7 +142,7 @@ class _Finder:
         def load_passive(torch: Any) -> None:
             with _passive():
                 load(torch)
-                # Some runtimes read the environment only when they are first asked for something.
+                # Some runtimes read the environment only on the first call.
                 torch.get_num_threads()
             with suppress(ValueError):
                 sys.meta_path.remove(self)
@@ -163,14 +163,14 @@ def _passive() -> Iterator[None]:
 
 
 def asked() -> int | None:
-    """The number that `limited` was given; None outside of it."""
+    """The number of threads requested through `limited`; None outside of it."""
     return _asked.get()
 
 
 def allowed() -> int:
-    """The most threads that may compute at once.
+    """Maximum number of threads: the requested number, otherwise the available CPUs.
 
-    What was asked for; otherwise all available CPUs, or fewer if OMP_NUM_THREADS says so.
+    OMP_NUM_THREADS may lower the default.
     """
     return asked() or min(available_cpus(), _of_openmp())
 
@@ -182,11 +182,12 @@ def _of_openmp() -> int:
 
 @contextmanager
 def limited(n_threads: int | None) -> Iterator[None]:
-    """Compute with so many threads inside, whatever the work; None leaves all as it is.
+    """Compute with this number of threads, whatever the work.
 
     Parameters
     ----------
     n_threads : int, optional
+        Number of threads; None changes nothing.
     """
     if n_threads is None:
         yield
@@ -201,9 +202,9 @@ def limited(n_threads: int | None) -> Iterator[None]:
 
 @contextmanager
 def step_threads(work: float) -> Iterator[int]:
-    """Let torch compute steps of so many multiply-adds with as many threads as pay.
+    """Set torch's number of threads for steps with this many multiply-adds, and yield it.
 
-    What was asked for counts, if anything was. Gives the number.
+    A number requested through `limited` takes precedence.
     """
     n_threads = asked() or default_threads(work)
     with _torch_threads(n_threads):
@@ -211,11 +212,11 @@ def step_threads(work: float) -> Iterator[int]:
 
 
 def default_threads(work: float) -> int:
-    """How many threads pay for a step of so many multiply-adds.
+    """Number of threads that are worth their cost for a step with this many multiply-adds.
 
-    Never more than torch would use, which a user may have set, nor than there are CPUs. Large
-    machines gain nothing from more: threads meet some hundred times in a step, and the more there
-    are, the less work lies between.
+    It is never more than torch's own number, which the user may have set, or the number of CPUs.
+    More threads do not help on large machines either: they synchronise some hundred times in a
+    step, and the more there are, the less work is in between.
 
     Examples
     --------
@@ -229,13 +230,14 @@ def default_threads(work: float) -> int:
 
 
 def multiply_adds(module: nn.Module, samples: Tensor) -> int:
-    """The multiply-adds of a forward pass, found by trying it.
+    """Count the multiply-adds of a forward pass by running it.
 
     Parameters
     ----------
     module : nn.Module
-        Applied as in evaluation; left as it was.
+        The module, run in evaluation mode; its modes are restored.
     samples : Tensor
+        Its input.
     """
     import torch
     from torch.utils.flop_counter import FlopCounterMode
@@ -253,13 +255,13 @@ def multiply_adds(module: nn.Module, samples: Tensor) -> int:
 
 
 class _Inside(threading.local):
-    """How often this thread is inside of `_torch_threads`."""
+    """How deeply this thread is nested in `_torch_threads`."""
 
     depth = 0
 
 
 class _Outside:
-    """The number that torch had before any thread went inside, and how many are."""
+    """torch's number of threads outside of `_torch_threads`, and how often it is entered."""
 
     found = 1
     inside = 0
@@ -270,10 +272,10 @@ _here, _lock = _Inside(), threading.Lock()
 
 @contextmanager
 def _torch_threads(n_threads: int) -> Iterator[None]:
-    """Set torch's number, and give back the one that was found.
+    """Set torch's number of threads, and restore the previous one afterwards.
 
-    A thread that begins to use torch starts with the number that was set last, in any thread; so
-    what is found while others are inside would be theirs.
+    A thread that starts to use torch gets the number that was set last, in any thread. So the
+    number found while other threads are inside would be theirs.
     """
     import torch
 

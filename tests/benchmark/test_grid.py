@@ -234,7 +234,7 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "open", open_full)
     monkeypatch.setattr("os.fsync", lambda _: None)
-    with pytest.raises(OSError, match="half of a line"):
+    with pytest.raises(OSError, match="only in part"):
         Results(tmp_path / "results.jsonl").append({"seed": 0})
 
 

@@ -122,10 +122,10 @@ def test_a_run_that_was_stopped_is_resumed(infomeans, run, photos, tmp_path, mon
         result = infomeans("cluster", photos, "-k", 3, "--out", out, *QUICK, code=130)
     assert f"--resume --out {out}" in result.output
     assert len((out / "history.jsonl").read_text().splitlines()) == 3
-    assert "is not complete; go on with" in infomeans("show", out).output
+    assert "is not complete; resume with" in infomeans("show", out).output
     infomeans("cluster", "--resume", "--out", out)
     assert (out / "labels.csv").read_bytes() == (run / "labels.csv").read_bytes()
-    assert "complete already" in infomeans("cluster", "--resume", "--out", out).output
+    assert "already complete" in infomeans("cluster", "--resume", "--out", out).output
 
 
 def test_resuming_holds_on_to_what_was_begun(infomeans, photos, table, tmp_path, monkeypatch):
@@ -143,7 +143,7 @@ def test_resuming_holds_on_to_what_was_begun(infomeans, photos, table, tmp_path,
         [table],
     ):
         result = infomeans("cluster", *change, "--resume", "--out", out, code=2)
-        assert "was begun with" in result.output
+        assert "was started with" in result.output
     assert contents(out) == before
 
 
@@ -197,7 +197,7 @@ def test_a_full_disk_costs_neither_the_new_run_nor_the_old(
     assert Run(tmp_path / ".run.replaced").complete
     for command, code in (["show", out], 0), (["predict", out, photos], 2), (["report", out], 2):
         shown = infomeans(*command, code=code).output.replace("\n", " ")
-        assert f"waits in {tmp_path / '.run.replaced'}" in shown
+        assert f"is kept in {tmp_path / '.run.replaced'}" in shown
     infomeans("cluster", "--resume", "--out", out)
     assert Run(out).config["seed"] == 1
     assert not (tmp_path / ".run.replaced").exists()
@@ -248,7 +248,7 @@ def test_embeddings_get_no_autoencoder(infomeans, blobs, photos, tmp_path):
     options[3] = tmp_path / "other"
     useless = infomeans("cluster", tmp_path / "clip.npy", *options, "--pretrain-epochs", 5, code=2)
     assert "no auto-encoder to pretrain" in useless.output
-    assert "takes vectors" in infomeans("cluster", photos, *options, code=2).output
+    assert "needs vectors" in infomeans("cluster", photos, *options, code=2).output
     assert not options[3].exists()
 
 

@@ -9,7 +9,7 @@ from infomeans.workflows.demo import Row
 def test_an_existing_folder_is_not_overwritten(infomeans, tmp_path):
     (tmp_path / "labels.csv").write_text("mine")
     result = infomeans("demo", "--out", tmp_path, code=2)
-    assert "exists already" in result.output
+    assert "already exists" in result.output
     assert (tmp_path / "labels.csv").read_text() == "mine"
 
 

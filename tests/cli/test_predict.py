@@ -92,4 +92,4 @@ def test_a_model_without_clusters_is_refused(infomeans, stripes, photos, tmp_pat
         ["predict", tmp_path / "model", photos],
         ["export", tmp_path / "model", "--out", tmp_path / "m.onnx"],
     ):
-        assert "finds no clusters" in infomeans(*command, code=2).stderr
+        assert "is not a clusterer" in infomeans(*command, code=2).stderr

@@ -71,7 +71,7 @@ def test_input_number_of_clusters_and_folder(mistakes, tmp_path):
 def test_resuming_and_overwriting(mistakes, run):
     assert_about(
         mistakes("--resume", "--overwrite", "--method", "foo", "--device", "tpu"),
-        "--resume goes on with a run, --overwrite replaces it",
+        "--resume continues a run, --overwrite replaces it",
         "--resume needs --out",
         "method 'foo'",
         "device='tpu'",

@@ -24,7 +24,7 @@ def test_a_report_goes_where_it_is_sent(infomeans, own, tmp_path):
     assert "principal components" in (tmp_path / "page.html").read_text()
     assert "https://" not in page.split("<script>")[0]
     said = infomeans("report", own, "--out", tmp_path / "page.html", code=2).output
-    assert "exists already" in said
+    assert "already exists" in said
     infomeans("report", own, "--out", tmp_path / "page.html", "--overwrite")
 
 
@@ -32,7 +32,7 @@ def test_what_a_report_has_to_do_without_is_said(infomeans, own):
     config = json.loads((own / "config.json").read_text())
     config["arguments"]["source"] = str(own / "gone")
     (own / "config.json").write_text(json.dumps(config))
-    assert "cannot be read as it was" in infomeans("report", own).stderr
+    assert "cannot be read again" in infomeans("report", own).stderr
 
 
 def test_a_report_opens_in_the_browser(infomeans, own, monkeypatch):
@@ -99,12 +99,12 @@ def test_runs_are_compared(infomeans, own, run, tmp_path, table):
     out = tmp_path / "compare.html"
     infomeans("compare", run, own, "--out", out)
     assert "adjusted Rand index of 1.000" in out.read_text()
-    assert "exists already" in infomeans("compare", run, own, "--out", out, code=2).output
+    assert "already exists" in infomeans("compare", run, own, "--out", out, code=2).output
     infomeans("cluster", table, "-k", 3, "--method", "kmeans", "--out", tmp_path / "other")
     other = infomeans("compare", run, tmp_path / "other", "--out", tmp_path / "x.html", code=2)
-    assert "not on the same samples" in other.output
+    assert "have different samples" in other.output
     alone = infomeans("compare", run, "--out", tmp_path / "x.html", code=2)
-    assert "two runs or more" in alone.output
+    assert "at least two runs" in alone.output
     twice = infomeans("compare", run, run, "--out", tmp_path / "x.html", code=2)
     assert "given twice" in twice.output
     assert not (tmp_path / "x.html").exists()

@@ -46,7 +46,7 @@ def test_importing_the_readers_imports_nothing_heavy():
 def test_an_option_without_effect_is_refused(request, kind, options):
     source = np.eye(2) if kind == "array" else request.getfixturevalue(kind)
     [name] = options
-    with pytest.raises(InputError, match=f"{name}=.* has no meaning for"):
+    with pytest.raises(InputError, match=f"{name}=.* does not apply to"):
         open_samples(source, **options)
 
 

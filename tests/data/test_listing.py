@@ -67,7 +67,7 @@ def test_a_broken_link_is_listed_and_a_pipe_is_not(tmp_path):
 
 def test_a_folder_without_images_is_refused(tmp_path):
     touch(tmp_path, "notes.txt")
-    with pytest.raises(InputError, match=r"holds no image; accepted are \.png, \.jpg"):
+    with pytest.raises(InputError, match=r"holds no images; accepted are \.png, \.jpg"):
         images_in(tmp_path)
 
 

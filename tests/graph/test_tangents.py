@@ -124,7 +124,7 @@ def test_a_long_image_can_be_shifted_along():
         (np.zeros((20, 1, 1, 8, 8)), "is needed"),
         (np.zeros((19, 8, 8)), "19 images, but X has 20"),
         (np.zeros((21, 8, 8)), "21 images, but X has 20"),
-        (np.full((20, 8, 8), np.nan), "no numbers"),
+        (np.full((20, 8, 8), np.nan), "NaN or infinity"),
         (np.full((20, 8, 8), "a"), "real numbers"),
         ([[[0.0]]] * 20, "real numbers, not list"),
     ],

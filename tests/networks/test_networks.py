@@ -158,7 +158,7 @@ def test_what_a_factory_holds_on_to_is_copied():
         (7, TypeError, "network=7 is a int"),
         (lambda shape, k: "no module", TypeError, "returned a str"),
         (nn.Identity(), ValueError, "to a tensor of shape"),
-        (nn.Linear(5, 2), ValueError, "does not take samples of shape"),
+        (nn.Linear(5, 2), ValueError, "does not accept samples of shape"),
     ],
 )
 def test_bad_networks_are_refused(network, error, message):
@@ -168,7 +168,7 @@ def test_bad_networks_are_refused(network, error, message):
 
 @pytest.mark.parametrize("network", [None, "residual"])
 def test_what_takes_embeddings_takes_vectors_only(network):
-    with pytest.raises(ValueError, match="takes X of shape"):
+    with pytest.raises(ValueError, match="needs embeddings, X of shape"):
         build_network(network, (1, 8, 8), 3)
 
 

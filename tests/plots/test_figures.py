@@ -95,7 +95,7 @@ def test_the_names_of_short_phases_do_not_overlap(first, second, third):
 def test_what_no_epoch_knows_is_left_out():
     figure = history_figure([record("pretrain", reconstruction=1.0)])
     assert len(figure.axes) == 1
-    assert lines(figure) == ["whole loss", "reconstruction"]
+    assert lines(figure) == ["total loss", "reconstruction"]
     figure.draw_without_rendering()
     inside = [tick for tick in figure.axes[0].get_xticks() if 0.5 < tick < 1.5]
     assert inside == [1]
@@ -113,7 +113,7 @@ def test_an_empty_history_is_named_as_the_reason():
 
 
 def test_a_history_of_nothing_finite_is_named_as_the_reason():
-    with pytest.raises(InputError, match="no finite number"):
+    with pytest.raises(InputError, match="no finite values"):
         history_figure([record("pretrain", loss=float("nan"))])
 
 

@@ -246,7 +246,7 @@ def test_a_page_without_its_samples_says_so(show, image_run, tmp_path):
     config["arguments"]["source"] = str(tmp_path / "gone.npz")
     (run.path / "config.json").write_text(json.dumps(config))
     page = show(write_report(Run(run.path)))
-    assert "cannot be read as it was" in page.inner_text("#overview")
+    assert "cannot be read again" in page.inner_text("#overview")
     assert "cannot be read any more" in page.inner_text("#labels")
     assert page.locator(".card").count() == 3
     assert page.locator(".card img").count() == 3

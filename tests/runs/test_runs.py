@@ -55,7 +55,7 @@ def test_a_run_reads_back_what_was_written(tmp_path):
 
 def test_a_run_is_overwritten_only_when_asked(tmp_path):
     Run.create(tmp_path / "run", CONFIG).write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5})
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match="already holds a run"):
         Run.create(tmp_path / "run", CONFIG)
     assert Run(tmp_path / "run").metrics == {"mi": 0.5}
     run = Run.create(tmp_path / "run", {**CONFIG, "seed": 4}, overwrite=True)
@@ -95,7 +95,7 @@ def test_a_run_that_only_waits_aside_is_not_lost(tmp_path):
     Run.create(path, CONFIG).write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5})
     Run.create(path, CONFIG, overwrite=True)
     shutil.rmtree(path)
-    with pytest.raises(InputError, match=r"waits in .*\.run\.replaced"):
+    with pytest.raises(InputError, match=r"old run is in .*\.run\.replaced"):
         Run.create(path, CONFIG)
     Run.create(path, CONFIG, overwrite=True).give_up()
     assert Run(path).metrics == {"mi": 0.5}
@@ -105,7 +105,7 @@ def test_the_folder_one_is_in_can_be_a_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Run.create(Path(), CONFIG).write_results(IDS, POSTERIORS, np.eye(2), {"mi": 0.5})
     assert Run(tmp_path).metrics == {"mi": 0.5}
-    with pytest.raises(InputError, match="folder you are in"):
+    with pytest.raises(InputError, match="is the current folder"):
         Run.create(Path(), CONFIG, overwrite=True)
 
 
@@ -166,10 +166,10 @@ def test_damaged_metrics_are_named(tmp_path):
 def test_tables_go_to_files_of_known_kinds(tmp_path):
     with pytest.raises(InputError, match=r"\.csv and \.parquet"):
         check_table(tmp_path / "labels.xlsx", overwrite=False)
-    with pytest.raises(InputError, match="there is no folder"):
+    with pytest.raises(InputError, match="does not exist"):
         check_table(tmp_path / "nowhere" / "labels.csv", overwrite=False)
     (tmp_path / "labels.csv").touch()
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         check_table(tmp_path / "labels.csv", overwrite=False)
     check_table(tmp_path / "labels.csv", overwrite=True)
 

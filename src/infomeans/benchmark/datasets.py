@@ -17,7 +17,7 @@ HEADS = ["data set", "", "samples", "classes", "dimensions", "smallest class", "
 
 
 def table(data_dir: str | Path | None = None) -> str:
-    """Markdown: for every data set what its file holds, and what the paper prints."""
+    """Markdown table of every data set: the counts in its file and those in the paper."""
     rows, reasons = [], []
     for name, info in BENCHMARKS.items():
         try:

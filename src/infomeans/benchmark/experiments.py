@@ -34,7 +34,7 @@ SIZES = (
 
 
 def adm_jobs(datasets: Sequence[str], seeds: Sequence[int], data_dir: Path | None) -> list[Job]:
-    """MI-ADM, MI-D and the other targets; on unbalanced data with and without their prior."""
+    """Runs of MI-ADM, MI-D and the other targets; on unbalanced data with and without a prior."""
     jobs = [make_job(d, method, seed) for d in datasets for seed in seeds for method in AGAINST]
     if "mnist-test" not in datasets:
         return jobs
@@ -50,14 +50,14 @@ def adm_jobs(datasets: Sequence[str], seeds: Sequence[int], data_dir: Path | Non
 
 
 def adm_lines(out: Path, datasets: Sequence[str] = ()) -> Results:
-    """The lines of `adm`; what has one in results.jsonl is read from there.
+    """The results of `adm`. Runs that are in results.jsonl already are read from there.
 
     Parameters
     ----------
     out : Path
-        The folder of both files.
+        Folder that holds both files.
     datasets : sequence of str
-        Which count besides those of the paper.
+        Data sets to include besides those of the paper.
     """
     shown = {*ORDER, *datasets}
     shared = [
@@ -69,7 +69,7 @@ def adm_lines(out: Path, datasets: Sequence[str] = ()) -> Results:
 
 
 def lambda_jobs(datasets: Sequence[str], seeds: Sequence[int]) -> list[Job]:
-    """SR-K-means with every lambda."""
+    """Runs of SR-K-means with every lambda."""
     return [
         Job(dataset, f"sr-kmeans-{lam:.0e}", seed, slug="sr-kmeans", params={"lam": lam})
         for dataset in datasets
@@ -79,7 +79,7 @@ def lambda_jobs(datasets: Sequence[str], seeds: Sequence[int]) -> list[Job]:
 
 
 def target_step_seconds() -> list[dict[str, float]]:
-    """What the target step takes by itself, for several numbers of samples and clusters."""
+    """Time of the target step by itself, for several numbers of samples and clusters."""
     rows = []
     for n, k in SIZES:
         state = SampleState(torch.rand(n, 16), torch.full((n, k), 1 / k))
@@ -94,10 +94,10 @@ def target_step_seconds() -> list[dict[str, float]]:
 
 
 def epoch_seconds(job: Job, *, data_dir: Path | None, cache: Path) -> dict[str, float]:
-    """What an epoch of alternation takes with MI-ADM and with MI-D on the data set of a run.
+    """Time of one epoch of the alternation, with MI-ADM and with MI-D, on a run's data set.
 
-    They take turns, so that what else the machine does slows both about alike; the first turn of
-    each is not counted.
+    The methods take turns: other load on the machine then slows both about equally. The first
+    turn of each is not counted.
     """
     data = load(job.dataset, data_dir)
     n_clusters = len(set(np.asarray(data.labels)))
@@ -119,22 +119,28 @@ def epoch_seconds(job: Job, *, data_dir: Path | None, cache: Path) -> dict[str, 
 
 
 def times(dataset: str, *, data_dir: Path | None, cache: Path) -> dict[str, Any]:
-    """A line with both times; to be asked for when the machine does nothing else."""
+    """Both times as one row. Call it on an idle machine."""
     by = measured_by()
     epochs = epoch_seconds(Job(dataset, "mi-adm", 0), data_dir=data_dir, cache=cache)
     return {"dataset": dataset, "epochs": epochs, "steps": target_step_seconds(), **by}
 
 
 def write_adm(results: Results, measured: Results, out: Path) -> str:
-    """Table 3, what an epoch and the target step take, and the figure; returns the Markdown.
+    """Write Table 3, the times of an epoch and a target step, and the figure.
 
     Parameters
     ----------
     results : Results
         The runs.
     measured : Results
-        Lines of `times`; of several for a data set and a number of threads the last counts.
+        Rows of `times`. If a data set and number of threads has several, the last one counts.
     out : Path
+        Folder to write to.
+
+    Returns
+    -------
+    str
+        The Markdown.
     """
     rows = results.rows()
     commits = sorted({str(row["commit"]) for row in rows})
@@ -150,7 +156,7 @@ def write_adm(results: Results, measured: Results, out: Path) -> str:
             tables.plain(
                 ["method", "seconds"], [[name, f"{s:.2f}"] for name, s in line["epochs"].items()]
             ),
-            "### The target step alone, at the same time\n",
+            "### The target step by itself, measured at the same time\n",
             tables.plain(
                 ["samples", "clusters", "milliseconds"],
                 [[r["n"], r["k"], f"{r['milliseconds']:.2f}"] for r in line["steps"]],
@@ -164,14 +170,14 @@ def write_adm(results: Results, measured: Results, out: Path) -> str:
 
 
 def write_lambda(results: Results, out: Path) -> str:
-    """The table over lambda; returns the Markdown."""
+    """Write the table over lambda and return its Markdown."""
     text = tables.markdown(tables.collect(results.rows()))
     write_atomic(out / "lambda.md", text)
     return text
 
 
 def plot_paths(rows: Sequence[dict[str, Any]], path: Path) -> None:
-    """I(X;K) over the epochs after pretraining, for MI-ADM and MI-D; warm-ups end with a mark."""
+    """Plot I(X;K) by epoch after pretraining, for MI-ADM and MI-D; a mark ends the warm-up."""
     from matplotlib.figure import Figure
 
     datasets = list(

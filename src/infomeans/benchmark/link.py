@@ -31,7 +31,7 @@ METHODS = ("MI-ADM", "SR-K-means")
 
 
 class Trace:
-    """What a method goes through, from one target step to the next."""
+    """Records labels and objectives of a method after every target step."""
 
     def __init__(self, lam: float) -> None:
         self.lam = lam
@@ -40,7 +40,7 @@ class Trace:
 
     @torch.no_grad()
     def note(self, method: Method, state: SampleState) -> None:
-        """Both objectives, the mutual information and the gap, as the method stands."""
+        """Record both objectives, the mutual information and the gap at this step."""
         p = method(state.embedding)
         sums = state.targets.sum(dim=0)
         prototypes = IF.weighted_means(sums, state.targets.T @ state.embedding, method.prototypes)
@@ -56,16 +56,16 @@ class Trace:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides of Proposition 2, in nats a sample.
+    """Both sides of Proposition 2, in nats per sample.
 
     Attributes
     ----------
     information : float
-        What regularised MI-ADM minimises, with posteriors that sum to one.
+        The objective of regularised MI-ADM, with posteriors that sum to one.
     kmeans : float
         The objective of SR-K-means, divided by `lambda K`.
     gap : float
-        `(2/N) sum_i log Z_i`: what normalising the scores adds, and the proposition leaves out.
+        `(2/N) sum_i log Z_i`: the term that normalising the scores adds and the proposition omits.
         For clusters of equal mass `information = kmeans + gap`.
     """
 
@@ -95,7 +95,7 @@ def proposition_2(z: Tensor, q: Tensor, prototypes: Tensor, lam: float) -> Sides
 
 
 def traced(estimator: type[DeepClusterer], method: type[Method], trace: Trace) -> type[Any]:
-    """A clusterer whose method leaves a trace."""
+    """A clusterer whose method records its steps in a trace."""
 
     class Traced(method):  # type: ignore[misc, valid-type]
         def refresh(self, state: SampleState) -> None:
@@ -147,14 +147,14 @@ def follow(
 
 
 def _agreement(one: list[IntArray], two: list[IntArray]) -> Iterable[dict[str, float]]:
-    """How alike the labels are after each target step; the shorter path waits at its end."""
+    """Agreement of the labels after each target step; the shorter path repeats its last step."""
     for t in range(max(len(one), len(two))):
         pair = one[min(t, len(one) - 1)], two[min(t, len(two) - 1)]
         yield {"acc": accuracy(*pair), "ari": ari(*pair)}
 
 
 def write_link(results: Results, out: Path) -> str:
-    """Tables of where the paths end, and the figure; returns the Markdown."""
+    """Write the tables of where the paths end, and the figure; return the Markdown."""
     rows = results.rows()
     ends, sides = [], []
     for row in rows:
@@ -172,9 +172,9 @@ def write_link(results: Results, out: Path) -> str:
         [
             "Where they end:\n",
             tables.plain([*name, "agree", "ARI", *heads], ends),
-            "Proposition 2 at SR-K-means' first and last target step, in nats a sample: what "
-            "SR-K-means minimises, divided by lambda K; the gap that normalising posteriors adds; "
-            "what regularised MI-ADM minimises; and how far that is from the sum of both.\n",
+            "Proposition 2 at SR-K-means' first and last target step, in nats per sample: the "
+            "objective of SR-K-means, divided by lambda K; the gap that normalising the posteriors "
+            "adds; the objective of regularised MI-ADM; and its difference from the sum of both.\n",
             tables.plain([*name, "step", "K-means", "gap", "information", "rest"], sides),
         ]
     )
@@ -187,12 +187,12 @@ PANELS = (
     ("agreement of the labels", "share of the samples", None),
     ("I(X;K)", "nats", "mi"),
     ("MI-ADM's objective", "nats", "mi_adm_objective"),
-    ("SR-K-means' objective,\ndivided by lambda K", "nats a sample", "kmeans"),
+    ("SR-K-means' objective,\ndivided by lambda K", "nats per sample", "kmeans"),
 )
 
 
 def _plot(rows: list[dict[str, Any]], path: Path) -> None:
-    """The paths, with a row of panels for every data set and lambda."""
+    """Plot the paths, with a row of panels for every data set and lambda."""
     from matplotlib.figure import Figure
 
     groups: dict[str, list[dict[str, Any]]] = {}

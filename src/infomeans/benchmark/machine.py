@@ -1,4 +1,4 @@
-"""Where a figure was measured, and with what."""
+"""The machine, load and commit that a measurement was made with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def measured_by() -> dict[str, object]:
-    """The machine, how busy it is now, and the commit; to be asked before a measurement."""
+    """The machine, its current load, and the commit. Call it before a measurement."""
     return {
         "cpu": cpu(),
         "cores": os.cpu_count(),
@@ -28,7 +28,7 @@ def measured_by() -> dict[str, object]:
 
 
 def load1() -> float:
-    """How many processes wanted to run, in the last minute."""
+    """Load average of the last minute."""
     return round(os.getloadavg()[0], 2)
 
 
@@ -41,10 +41,10 @@ def cpu() -> str:
 
 
 def peak_mb() -> float:
-    """The most memory that this process has had."""
+    """Peak memory of this process."""
     status = Path("/proc/self/status")
     if status.exists():
-        # What getrusage says there may be the peak of the process that started this one.
+        # On Linux, getrusage may report the peak of the parent process.
         peaks = re.findall(r"^VmHWM:\s*(\d+) kB", status.read_text(), flags=re.MULTILINE)
         if peaks:
             return int(peaks[0]) / 2**10
@@ -54,13 +54,13 @@ def peak_mb() -> float:
 
 @cache
 def commit() -> str | None:
-    """The commit of the code, as it was when this process first asked."""
+    """The commit of the code when this process first asked for it."""
     return commit_of(PACKAGE)
 
 
 def commit_of(folder: Path) -> str | None:
-    """The commit of a checkout, with + if anything in this folder of it was changed since."""
-    # A hook of git has these set, and they would lead to its own repository.
+    """The commit of a checkout, followed by + if this folder has uncommitted changes."""
+    # A git hook sets these variables, and they point to its own repository.
     elsewhere = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
     environment = {name: value for name, value in os.environ.items() if name not in elsewhere}
 

@@ -1,4 +1,4 @@
-"""What the paper prints."""
+"""Figures printed in the paper."""
 
 DATASETS: dict[str, tuple[str, ...]] = {
     "usps": ("11,000", "10", "1 x 16 x 16", "10 %", "10 %"),

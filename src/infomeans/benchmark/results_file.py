@@ -1,4 +1,4 @@
-"""Measured runs on disk: files to which lines of JSON are added."""
+"""Measured runs on disk: append-only files of JSON lines."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class Results:
     Parameters
     ----------
     path : Path
+        The file.
     elsewhere : sequence of dict
-        Lines of other files, which count as if they were in this one, and before those that are.
+        Rows of other files. They count as if they came first in this one.
     """
 
     def __init__(self, path: Path, elsewhere: Sequence[dict[str, Any]] = ()) -> None:
@@ -35,7 +36,7 @@ class Results:
         return [*self.elsewhere, *(row for row in own if _key(row) not in known)]
 
     def cut_short(self) -> list[int]:
-        """Numbers of lines that begin like a run and are not whole, and so are no run."""
+        """Numbers of incomplete lines, which do not count as runs."""
         return self._read()[1]
 
     def _read(self) -> tuple[list[dict[str, Any]], list[int]]:
@@ -46,7 +47,7 @@ class Results:
                 rows += [json.loads(line)] if line else []
             except ValueError as error:
                 if not line.startswith("{"):
-                    raise InputError(f"{self.path}, line {number}, is no JSON: {error}") from None
+                    raise InputError(f"{self.path}, line {number}, is not JSON: {error}") from None
                 cut_short.append(number)
         return rows, cut_short
 
@@ -55,7 +56,7 @@ class Results:
         return {_key(row) for row in self.rows()}
 
     def append(self, row: Mapping[str, Any]) -> None:
-        """Add a run, in one write that only adds, so that others may add theirs meanwhile."""
+        """Append a run in a single write, so that several processes can append to one file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(row).encode() + b"\n"
         with self.path.open("a+b", buffering=0) as file:
@@ -65,9 +66,9 @@ class Results:
             written = file.write(line)
             os.fsync(file.fileno())
         if written != len(line):
-            raise OSError(errno.ENOSPC, "only half of a line could be written", str(self.path))
+            raise OSError(errno.ENOSPC, "a line was written only in part", str(self.path))
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str, int, bool]:
-    """The `Job.key` of the run that a line is about."""
+    """The `Job.key` of the run in a row."""
     return row["dataset"], row["method"], row["seed"], row["augment"]

@@ -1,4 +1,4 @@
-"""A call in a process of its own."""
+"""Call a function in a separate process."""
 
 import os
 import signal
@@ -10,11 +10,11 @@ from typing import Any
 
 
 def call_in_process(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a function returns or raises in a process that does nothing else.
+    """Call a function in a new process; return what it returns, raise what it raises.
 
-    Its peak of memory is its own. Whatever ends it does not end this process; but whatever ends
-    this one, or the wait for it, ends that one as well, so that it does not go on beside the one
-    that takes up its work.
+    The peak memory measured there is that of the call. If the new process dies, this one goes on.
+    If this one dies or is interrupted, the new one ends too: it must not run beside the process
+    that later resumes its work.
     """
     context = get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
@@ -36,13 +36,13 @@ def call_in_process(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _call(sender: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    # An interrupt of the terminal reaches both processes; the one that waits says what follows.
+    # Ctrl-C reaches both processes; the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
     outcome: tuple[bool, Any]
     try:
         outcome = False, function(*arguments)
-    except Exception as error:  # the other process deals with it
+    except Exception as error:  # the parent raises it
         outcome = True, error
     sender.send(outcome)
 

@@ -1,4 +1,4 @@
-"""Tables of results, with what the paper prints beside them."""
+"""Tables of results, beside the figures of the paper."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ class Cell:
     Attributes
     ----------
     values : list of float
+        One value per seed.
     printed : float or None
-        What the paper says.
+        The figure in the paper.
     gains : list of float
-        How far each value lies above that of the run's start; empty for what has none.
+        Gain of each value over the run's start; empty if the method has no start.
     """
 
     values: list[float]
@@ -38,7 +39,7 @@ class Cell:
 
     @property
     def gap(self) -> float | None:
-        """How far it lies above the paper's figure."""
+        """Difference from the paper's figure."""
         return None if self.printed is None else self.median - self.printed
 
     def row(self) -> list[str]:
@@ -59,7 +60,7 @@ Cells = dict[tuple[str, str, str], Cell]
 
 
 def collect(rows: Sequence[dict[str, Any]], *, augment: bool = False) -> Cells:
-    """The cells of a table from the lines of runs."""
+    """The cells of a table from the rows of the results."""
     groups: dict[tuple[str, str], dict[int, dict[str, Any]]] = {}
     for row in rows:
         if row["augment"] == augment:
@@ -81,11 +82,11 @@ def title(dataset: str) -> str:
 
 
 Table = tuple[str, list[str], list[list[str]]]
-"""A title, the heads of the columns, and the rows."""
+"""A title, the column heads, and the rows."""
 
 
 def markdown(cells: Cells, kind: str = "") -> str:
-    """A table for every data set, with one row a method; the titles end with their kind."""
+    """One Markdown table per data set, with a row per method; `kind` is added to the titles."""
     return "\n".join(
         f"### {name}\n\n{plain(heads, _with_bold(heads, rows))}"
         for name, heads, rows in _tables(cells, kind)
@@ -93,7 +94,7 @@ def markdown(cells: Cells, kind: str = "") -> str:
 
 
 def latex(cells: Cells, kind: str = "") -> str:
-    """The same for a paper."""
+    """The same tables in LaTeX."""
     parts = ["% Needs \\usepackage{booktabs}.\n"]
     for name, heads, rows in _tables(cells, kind):
         lines = [
@@ -111,7 +112,7 @@ def latex(cells: Cells, kind: str = "") -> str:
 
 
 def plain(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as Markdown, in columns that can be read as they are."""
+    """A Markdown table with aligned columns."""
     cells = [[str(cell) for cell in row] for row in (heads, *rows)]
     widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]
     lines = [[cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in cells]
@@ -120,7 +121,7 @@ def plain(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _tables(cells: Cells, kind: str) -> Iterator[Table]:
-    """A table for every data set, without columns that would be empty."""
+    """A table for every data set, without its empty columns."""
     methods, datasets = _axes(cells)
     for dataset in datasets:
         rows = [
@@ -139,7 +140,7 @@ def _tables(cells: Cells, kind: str) -> Iterator[Table]:
 
 
 def _with_bold(heads: list[str], rows: list[list[str]]) -> list[list[str]]:
-    """The highest medians in bold."""
+    """Set the highest medians in bold."""
     columns = {heads.index(head) for head in ("ACC", "NMI")}
     highest = {i: max((row[i] for row in rows), key=float) for i in columns}
     return [[f"**{x}**" if x == highest.get(i) else x for i, x in enumerate(row)] for row in rows]
@@ -150,12 +151,12 @@ def _latex_rows(rows: list[list[str]]) -> list[str]:
 
 
 def _dashes(text: str) -> str:
-    """LaTeX's own dash in a range, and its own minus."""
+    """Use LaTeX's dash in ranges and its minus sign."""
     return re.sub(r"^-(?=\d)", "$-$", re.sub(r"(?<=\d)-(?=\d)", "--", text))
 
 
 def _axes(cells: Cells) -> tuple[list[str], list[str]]:
-    """Methods in the order in which they first occur, data sets in the paper's."""
+    """Methods in order of first occurrence, data sets in the paper's order."""
     methods = list(dict.fromkeys(method for method, _, _ in cells))
     found = dict.fromkeys(dataset for _, dataset, _ in cells)
     known = [dataset for dataset in BENCHMARKS if dataset in found]

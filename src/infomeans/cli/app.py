@@ -1,4 +1,4 @@
-"""The commands; they have no logic of their own."""
+"""The command line application; the work is done elsewhere."""
 
 from typing import Annotated
 

@@ -23,18 +23,18 @@ app = typer.Typer(help="The paper's tables and figure, measured.", no_args_is_he
 Sets = Annotated[
     list[str] | None,
     typer.Option(
-        help="Of usps, mnist-test, mnist-full, cmu-pie, frgc, ytf, coil100, pendigits and digits; "
-        "repeat it, or separate names by commas. By default those of the paper that are there "
-        "(results), usps, cmu-pie and mnist-test (adm), or usps (lambda, link)."
+        help="Any of usps, mnist-test, mnist-full, cmu-pie, frgc, ytf, coil100, pendigits and "
+        "digits; repeat the option or separate names by commas. By default those of the paper that "
+        "are found (results), usps, cmu-pie and mnist-test (adm), or usps (lambda, link)."
     ),
 ]
 Methods = Annotated[
     list[str] | None,
-    typer.Option(help="Methods and baselines, all by default, and variants; by commas as well."),
+    typer.Option(help="Methods, baselines or variants; by default all methods and baselines."),
 ]
-Seeds = Annotated[list[str] | None, typer.Option(help="By default 0,1,2.")]
-Out = Annotated[Path, typer.Option(help="Folder of the results.")]
-Cache = Annotated[Path, typer.Option(help="Folder of pretrained auto-encoders.")]
+Seeds = Annotated[list[str] | None, typer.Option(help="Random seeds; by default 0,1,2.")]
+Out = Annotated[Path, typer.Option(help="Folder for the results.")]
+Cache = Annotated[Path, typer.Option(help="Folder for pretrained auto-encoders.")]
 RESULTS, CACHE = Path("benchmarks/results"), Path(".benchmark-cache")
 
 
@@ -44,7 +44,7 @@ def results(
     methods: Methods = None,
     seeds: Seeds = None,
     augment: Annotated[
-        bool, typer.Option("--augment", help="Augmented images; all but kmeans.")
+        bool, typer.Option("--augment", help="Train on augmented images; excludes kmeans.")
     ] = False,
     preset: Annotated[
         Literal["fast", "paper"],
@@ -58,7 +58,7 @@ def results(
     cache: Cache = CACHE,
     threads: Threads = None,
 ) -> None:
-    """Run the methods and baselines on the paper's data sets, beside what it prints.
+    """Run the methods and baselines on the paper's data sets, and compare with its figures.
 
     What has a line in results.jsonl (results-paper.jsonl with --preset paper) is not run again.
     Stop it at any time, and start it again.
@@ -85,7 +85,7 @@ def results(
 
 @command(app)
 def datasets(out: Out = RESULTS, data_dir: DataDir = None) -> None:
-    """Count what is in the files of the data sets, beside what the paper prints.
+    """Count samples and classes of the data sets, and compare with the paper.
 
     Example: infomeans benchmark datasets --data-dir data
     """
@@ -106,14 +106,14 @@ def adm(
     data_dir: DataDir = None,
     cache: Cache = CACHE,
     times: Annotated[
-        bool, typer.Option("--times", help="Measure times as well; let nothing else run then.")
+        bool, typer.Option("--times", help="Also measure times; needs an idle machine.")
     ] = False,
     threads: Threads = None,
 ) -> None:
     """Compare MI-ADM with MI-D and with other targets: the paper's Table 3 and figure.
 
-    Runs that have a line in results.jsonl are read from there, the others are in adm.jsonl. Times,
-    of the first data set, are kept in adm-times.jsonl.
+    Runs that are in results.jsonl are read from there; the others are written to adm.jsonl. Times
+    are measured on the first data set and written to adm-times.jsonl.
 
     Example: infomeans benchmark adm --datasets usps --seeds 0
     """
@@ -162,15 +162,15 @@ def regularisation(
 def link(
     datasets: Sets = None,
     seeds: Seeds = None,
-    lam: Annotated[float, typer.Option(help="The regularisation of both.")] = 1e-4,
+    lam: Annotated[float, typer.Option(help="Regularisation of both methods.")] = 1e-4,
     out: Out = RESULTS,
     data_dir: DataDir = None,
     cache: Cache = CACHE,
     threads: Threads = None,
 ) -> None:
-    """Follow MI-ADM and SR-K-means side by side, from one start.
+    """Follow MI-ADM and SR-K-means side by side, from the same start.
 
-    What has a line in link.jsonl is not run again.
+    Runs that are in link.jsonl already are skipped.
 
     Example: infomeans benchmark link --datasets usps --seeds 0
     """
@@ -198,7 +198,7 @@ def link(
 def _running(
     jobs: "list[Job]", lines: "Results", data_dir: Path | None, cache: Path, threads: int | None
 ) -> "Iterator[None]":
-    """Run them, and fail if one of them did, but only after what can be shown is shown."""
+    """Run the jobs; if any failed, exit with an error after the results are shown."""
     from infomeans.benchmark.grid import run_grid
 
     with limited(threads):
@@ -209,7 +209,7 @@ def _running(
 
 
 def _show(text: str) -> None:
-    """Tables drawn if they fit the terminal, and as they are written otherwise."""
+    """Draw the tables if they fit the terminal, otherwise print the Markdown."""
     fits = max(map(len, text.splitlines()), default=0) <= console.width
     if console.is_terminal and fits:
         console.print(Markdown(text))
@@ -230,6 +230,6 @@ def _numbers(seeds: list[str] | None) -> list[int]:
     given = names(seeds) or ["0", "1", "2"]
     if not all(seed.isdecimal() and int(seed) <= LAST_SEED for seed in given):
         raise InputError(
-            f"--seeds {','.join(given)}: only whole numbers from 0 to {LAST_SEED} are seeds."
+            f"--seeds {','.join(given)}: whole numbers from 0 to {LAST_SEED} are accepted."
         )
     return [int(seed) for seed in given]

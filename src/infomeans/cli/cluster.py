@@ -51,29 +51,29 @@ def cluster(
         int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")
     ] = None,
     method: Annotated[
-        str, typer.Option(help="Which method; `infomeans methods` lists them.")
+        str, typer.Option(help="Clustering method; `infomeans methods` lists them.")
     ] = "mi-adm",
     seed: Seed = 0,
     device: Device = "auto",
     threads: Threads = None,
     epochs: Annotated[
-        int | None, typer.Option(min=0, help="Most epochs of the alternation.")
+        int | None, typer.Option(min=0, help="Maximum number of epochs of the alternation.")
     ] = None,
     pretrain_epochs: Annotated[
-        int | None, typer.Option(min=0, help="Epochs of the auto-encoder alone.")
+        int | None, typer.Option(min=0, help="Epochs of pretraining the auto-encoder.")
     ] = None,
     augment: Annotated[
         bool,
         typer.Option(
             "--augment",
-            help="Images may be turned, scaled, sheared, shifted a little: make use of it.",
+            help="Train on images that are slightly rotated, scaled, sheared and shifted.",
         ),
     ] = False,
     embeddings: Annotated[
         bool,
         typer.Option(
             "--embeddings",
-            help="Take vectors as embeddings of another model: move them, no auto-encoder.",
+            help="Input vectors are embeddings of another model: fine-tune them, no auto-encoder.",
         ),
     ] = False,
     settings: Annotated[
@@ -83,19 +83,21 @@ def cluster(
     labels: Annotated[
         str | None,
         typer.Option(
-            help="True classes, for scoring alone: a file, a column or 'folder'.",
+            help="True classes, for scoring only: a file, a column or 'folder'.",
             rich_help_panel=INPUT,
         ),
     ] = None,
     image_size: Annotated[
         int | None,
-        typer.Option(min=1, help="Resize images to so many pixels squared.", rich_help_panel=INPUT),
+        typer.Option(
+            min=1, help="Side length in pixels to resize images to.", rich_help_panel=INPUT
+        ),
     ] = None,
     fit: Annotated[
         str | None,
         typer.Option(
             metavar="pad|crop|stretch",
-            help="What becomes of images of other proportions; by default what suits their sizes.",
+            help="How to resize images of other proportions; by default chosen by their sizes.",
             rich_help_panel=INPUT,
         ),
     ] = None,
@@ -108,7 +110,8 @@ def cluster(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="By default a new one, named after input and method.", rich_help_panel=RUN
+            help="Run folder; by default a new one, named after input and method.",
+            rich_help_panel=RUN,
         ),
     ] = None,
     parquet: Annotated[
@@ -119,7 +122,7 @@ def cluster(
         bool,
         typer.Option(
             "--resume",
-            help="Go on with the run in --out, from its last epoch.",
+            help="Resume the run in --out after its last epoch.",
             rich_help_panel=RUN,
         ),
     ] = False,
@@ -128,7 +131,7 @@ def cluster(
         typer.Option("--overwrite", help="Replace the run in --out.", rich_help_panel=RUN),
     ] = False,
 ) -> None:
-    """Find the clusters of images, of a table or of an array.
+    """Cluster images, a table or an array.
 
     Example: infomeans cluster photos/ -k 10 --out run
 
@@ -165,13 +168,13 @@ def cluster(
         "parquet": parquet,
     }
     if resume and overwrite:
-        problems.add("--resume goes on with a run, --overwrite replaces it; give one of them.")
+        problems.add("--resume continues a run, --overwrite replaces it; give one of them.")
     if resume:
         with problems.collect():
             given = _begun(out, given, _named(ctx, given))
     folder = out or free_folder(f"{_name(given['source'] or '')}-{given['method']}")
     if resume and not problems and Run(folder).complete:
-        say(f"{folder} is complete already; nothing is left to do.")
+        say(f"{folder} is already complete; nothing to do.")
         if not Run(folder).report.exists():
             leave_report(Run(folder))
         return
@@ -191,7 +194,7 @@ def _check(
     resume: bool,
     overwrite: bool,
 ) -> None:
-    """Refuse what cannot be done before anything is read, with all reasons at once."""
+    """Report all invalid options at once, before any data is read."""
     from infomeans.runs import check_free
 
     with loading():
@@ -200,13 +203,13 @@ def _check(
         from infomeans.workflows.request import Request
 
     if resume and problems:
-        # It is not known which parameters the run was begun with.
+        # The parameters that the run was started with are unknown.
         given = {**given, "params": {}}
     elif given["n_clusters"] is None:
-        problems.add("-k, the number of clusters, is needed.")
+        problems.add("-k, the number of clusters, is missing.")
     source = given["source"]
     if source is None and not resume:
-        problems.add("INPUT, what to cluster, is needed.")
+        problems.add("INPUT, what to cluster, is missing.")
     with problems.collect():
         if source is not None and not is_path(source) and source not in BENCHMARKS:
             locate(source)
@@ -245,14 +248,14 @@ def _cluster(
 
 
 def _lasting(given: str | Path | None) -> str | None:
-    """What is a path means the same from anywhere; a name stays a name."""
+    """A path as an absolute path; other names unchanged."""
     if given is None:
         return None
     return os.path.abspath(given) if is_path(str(given)) else str(given)
 
 
 def _name(source: str) -> str:
-    """What to call a run on this input."""
+    """Name of a run on this input."""
     fixed = [part for part in Path(source).parts if not glob.has_magic(part)]
     return Path(fixed[-1]).stem if fixed and fixed[-1] != os.sep else "run"
 
@@ -278,7 +281,7 @@ def _value(text: str) -> Any:
 
 
 def _named(ctx: typer.Context, given: dict[str, Any]) -> set[str]:
-    """What was asked for on the command line itself."""
+    """Names of the arguments that were typed on the command line."""
     typed = {
         {"k": "n_clusters"}.get(name, name)
         for name in ctx.params
@@ -288,18 +291,18 @@ def _named(ctx: typer.Context, given: dict[str, Any]) -> set[str]:
 
 
 def _begun(out: Path | None, given: dict[str, Any], named: set[str]) -> dict[str, Any]:
-    """What a run was begun with; anything else that is asked for now contradicts it."""
+    """The arguments a run was started with; refuse others that contradict them."""
     from infomeans.runs import Run
 
     if out is None:
-        raise InputError("--resume needs --out, the run folder to go on with.")
+        raise InputError("--resume needs --out, the folder of the run to resume.")
     kept: dict[str, Any] = dict(Run(out).config["arguments"])
     before, now, problems = _flat(kept), _flat(given), Problems()
     for name in sorted(named & now.keys()):
         if now[name] != before.get(name):
             problems.add(
-                f"{out} was begun with {name} {before.get(name)!r}, not {now[name]!r}; --resume "
-                f"goes on with what it was begun with."
+                f"{out} was started with {name} {before.get(name)!r}, not {now[name]!r}; --resume "
+                f"cannot change it."
             )
     problems.report()
     return kept

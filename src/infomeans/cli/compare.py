@@ -15,7 +15,7 @@ def compare(
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
 ) -> None:
-    """Write a page with runs on the same samples side by side.
+    """Write a page that shows runs on the same samples side by side.
 
     Example: infomeans compare run-a run-b --out compare.html
     """

@@ -49,7 +49,7 @@ def evaluate(
 
 
 def _table(found: "Confusion") -> Table:
-    """Classes by clusters, with what is matched in bold."""
+    """Classes by clusters, with the matched cells in bold."""
     table = Table(title="classes (rows) by clusters (columns)")
     table.add_column("")
     for cluster in found.clusters:
@@ -63,9 +63,9 @@ def _table(found: "Confusion") -> Table:
 
 
 def _mistakes(found: "Confusion") -> Table:
-    """The largest cells off the diagonal, of a table too wide to show."""
+    """The largest off-diagonal cells, for a table too wide to show."""
     table = Table(title=f"the {LISTED} largest confusions")
-    for name in ("class", "lies in cluster", "which is matched to", "samples"):
+    for name in ("class", "in cluster", "matched to", "samples"):
         table.add_column(name, justify="right" if name == "samples" else "left")
     wrong = [
         (int(count), row, column)

@@ -12,10 +12,10 @@ from infomeans.errors import InputError
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a saved model.")],
     out: Annotated[Path, typer.Option(help="The file to write.")],
-    form: Annotated[str, typer.Option("--format", help="'onnx' is known.")] = "onnx",
+    form: Annotated[str, typer.Option("--format", help="File format; 'onnx' only.")] = "onnx",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
 ) -> None:
-    """Write the model as one ONNX graph: from samples to embedding and posteriors.
+    """Export the model as one ONNX graph, from samples to embedding and posteriors.
 
     Example: infomeans export run --format onnx --out model.onnx
     """

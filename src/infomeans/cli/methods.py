@@ -6,7 +6,7 @@ from infomeans.cli.reporting import console
 
 
 def methods() -> None:
-    """List the methods, with one line and the source of each.
+    """List the methods, each with a summary and its citation.
 
     Example: infomeans methods
     """

@@ -20,7 +20,7 @@ INPUT, RUN = "Input", "Run folder"
 Columns = Annotated[
     list[str] | None,
     typer.Option(
-        help="Columns of a table to use; repeat it, or separate names by commas.",
+        help="Feature columns of a table; repeat the option or separate names by commas.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -30,11 +30,13 @@ IdColumn = Annotated[
 ]
 Key = Annotated[
     str | None,
-    typer.Option(help="Which array of an .npz or HDF5 file.", rich_help_panel=INPUT),
+    typer.Option(help="Name of the array in an .npz or HDF5 file.", rich_help_panel=INPUT),
 ]
 Impute = Annotated[
     str | None,
-    typer.Option(help="Fill missing values of a table; 'median' is known.", rich_help_panel=INPUT),
+    typer.Option(
+        help="How to fill missing values of a table; 'median' only.", rich_help_panel=INPUT
+    ),
 ]
 DataDir = Annotated[
     Path | None,
@@ -45,30 +47,32 @@ DataDir = Annotated[
 Strict = Annotated[
     bool,
     typer.Option(
-        "--strict", help="Refuse unreadable images; do not leave them out.", rich_help_panel=INPUT
+        "--strict", help="Fail on unreadable images instead of skipping.", rich_help_panel=INPUT
     ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
 Threads = Annotated[
     int | None,
-    typer.Option(min=1, help="How many compute on the CPU; by default as many as pay."),
+    typer.Option(min=1, help="Number of CPU threads; by default chosen by the work per step."),
 ]
 LAST_SEED = 2**32 - 1
-"""The last one that scikit-learn takes."""
+"""The largest seed that scikit-learn accepts."""
 
 Seed = Annotated[
     int,
     typer.Option(
-        min=0, max=LAST_SEED, help="The same seed and number of threads give the same clusters."
+        min=0,
+        max=LAST_SEED,
+        help="Random seed; the same seed and number of threads give the same clusters.",
     ),
 ]
 
 SHOWN = 5
-FITTED = {"crop": "cropped to their middle", "pad": "padded in the colour of their borders"}
+FITTED = {"crop": "cropped to their centre", "pad": "padded with the colour of their borders"}
 
 
 def read(source: str, **options: Any) -> Dataset:
-    """Open the input, with a progress bar, and warn of what was left out."""
+    """Open the input with a progress bar, and warn about skipped images and columns."""
     from infomeans import data
 
     with progress("reading") as bar:
@@ -84,17 +88,17 @@ def read(source: str, **options: Any) -> Dataset:
         note(f"The images differ in proportions, so they are {FITTED[chosen['fit']]}; see --fit.")
     for name in [] if options.get("like") else samples.likely_ids():
         warn(
-            f"{name!r} is taken for a feature, but looks like ids: --id-column {shlex.quote(name)} "
-            f"takes it for them."
+            f"{name!r} is used as a feature but looks like ids; --id-column {shlex.quote(name)} "
+            f"uses it as ids."
         )
     return samples
 
 
 def is_path(given: str) -> bool:
-    """Whether this names files, and not a benchmark or a column."""
+    """Whether this names files rather than a benchmark or a column."""
     return bool(given.strip()) and (Path(given).exists() or glob.has_magic(given))
 
 
 def names(columns: list[str] | None) -> list[str] | None:
-    """Names given one by one or separated by commas."""
+    """Split names that are separated by commas."""
     return [name.strip() for part in columns for name in part.split(",")] if columns else None

@@ -11,7 +11,9 @@ from infomeans.cli.reporting import counted, loading, note, progress
 
 def predict(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run or a saved model.")],
-    source: Annotated[str, typer.Argument(metavar="INPUT", help="What to predict.")],
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="New samples, of the same kind as the run's.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option(help="A .csv or .parquet file; by default CSV goes to standard output."),
@@ -23,7 +25,7 @@ def predict(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     strict: Strict = False,
 ) -> None:
-    """Give new samples to the clusters of a run.
+    """Assign new samples to the clusters of a run.
 
     Example: infomeans predict run new-photos/ --out new.csv
     """

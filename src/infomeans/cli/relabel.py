@@ -17,7 +17,7 @@ def relabel(
 ) -> None:
     """Name and merge the clusters in a run's labels.
 
-    It starts from what the model found: an empty file, {}, takes everything back.
+    The names replace earlier ones. A file with an empty object, {}, restores the model's clusters.
 
     Example: infomeans relabel run names.json
     """
@@ -25,7 +25,7 @@ def relabel(
 
     made = Run(run)
     if not names.is_file():
-        raise InputError(f"{names} is no file; give the names.json that the report saved.")
+        raise InputError(f"{names} is not a file; give the names.json that the report saved.")
     given = made.read_names(names)
     labels = made.rename(given)
     groups = len(set(labels.clusters.tolist()))
@@ -34,4 +34,4 @@ def relabel(
         f"{len(named)} named, {sum(map(len, given.merge)) - len(given.merge)} merged away: "
         f"{groups} clusters in {made.path / 'labels.csv'}"
     )
-    say(f"The report shows it after: infomeans report {made.path}")
+    say(f"To update the report: infomeans report {made.path}")

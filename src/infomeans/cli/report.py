@@ -28,7 +28,7 @@ def report(
         bool, typer.Option("--overwrite", help="Replace the file in --out.")
     ] = False,
 ) -> None:
-    """Write a page on which to explore a run: one file that opens anywhere.
+    """Write an interactive page about a run: one file that opens in any browser.
 
     Example: infomeans report run --open
     """
@@ -52,7 +52,7 @@ def report(
 def leave_report(
     run: "Run", data: "Dataset | None" = None, estimator: "SampleClusterer | None" = None
 ) -> None:
-    """Write a finished run's report; whatever goes wrong with it, the run is none the worse."""
+    """Write a finished run's report; an error there is only a warning, as the run is complete."""
     with loading():
         from infomeans.report import write_report
 
@@ -61,6 +61,9 @@ def leave_report(
             write_report(run, data=data, estimator=estimator)
     except Exception as error:
         again = f"infomeans report --debug {shlex.quote(str(run.path))}"
-        warn(f"The report could not be written: {error}. Everything else is; see {again}")
+        warn(
+            f"The report could not be written: {error}. The run itself is complete. For details: "
+            f"{again}"
+        )
     else:
-        say(f"Look at it: {run.report}")
+        say(f"Report: {run.report}")

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: progress, and one clear line when something is wrong."""
+"""Terminal output: progress bars, and one clear line per error."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 def command(
     app: typer.Typer, name: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function a command whose errors are one line each, unless --debug is given.
+    """Register a function as a command whose errors are one line each, unless --debug is given.
 
-    Exit codes: 2 for what the user gave, 1 for what the system refused, 130 for Ctrl-C.
+    Exit codes: 2 for invalid input, 1 for errors of the system, 130 for Ctrl-C.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -69,29 +69,29 @@ def _one_line(debug: bool) -> Iterator[None]:
 
 
 def fail(*messages: str, code: int) -> None:
-    """Say what is wrong, in a line for each mistake, and leave."""
+    """Print one line per error and exit."""
     for message in messages:
         errors.print(f"[red]Error:[/red] {escape(message)}", highlight=False, soft_wrap=True)
     raise typer.Exit(code)
 
 
 def warn(message: str) -> None:
-    """Say what the user should know."""
+    """Print a warning on standard error."""
     errors.print(f"[yellow]Warning:[/yellow] {escape(message)}", highlight=False, soft_wrap=True)
 
 
 def say(message: str) -> None:
-    """A line on standard output, as it is."""
+    """Print a line on standard output, without markup."""
     console.print(escape(message), highlight=False, soft_wrap=True)
 
 
 def note(message: str) -> None:
-    """A line on standard error, as it is."""
+    """Print a line on standard error, without markup."""
     errors.print(escape(message), highlight=False, soft_wrap=True)
 
 
 def counted(items: Sized, what: str) -> str:
-    """So many of these."""
+    """The number of items with their noun, such as "3 images"."""
     return f"{len(items)} {what}{'' if len(items) == 1 else 's'}"
 
 
@@ -151,7 +151,7 @@ def busy(what: str) -> Iterator[None]:
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Import torch, which takes a while, and keep it from being slowed by tiny numbers."""
+    """Import torch with a status line, and flush denormal numbers, which are slow, to zero."""
     with errors.status("Loading torch"):
         import torch
 

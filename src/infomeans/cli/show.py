@@ -33,7 +33,7 @@ def show(
 
 
 def summarise(run: "Run") -> None:
-    """Print what a run is and what came out."""
+    """Print the arguments and results of a run."""
     facts = Table.grid(padding=(0, 2))
     for name, value in _facts(run).items():
         facts.add_row(f"[dim]{name}", escape(value))
@@ -48,7 +48,7 @@ def summarise(run: "Run") -> None:
         if run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in METHODS:
             warn(
                 f"I(X;K) is {run.metrics['mi']:.2f} of at most {most:.2f} nats: the clusters are "
-                f"unsure or of very different sizes. Compare with what --method graph finds."
+                f"uncertain or of very different sizes. Compare with --method graph."
             )
     else:
         say(run.unfinished)
@@ -72,7 +72,7 @@ def _facts(run: "Run") -> dict[str, str]:
     if metrics:
         facts["time"] = duration(metrics["seconds"])
         facts["I(X;K)"] = f"{metrics['mi']:.3f} nats, H(K) {abs(metrics['h_k']):.3f}"
-        facts["confidence"] = f"{metrics['confidence']:.3f} in the mean"
+        facts["confidence"] = f"{metrics['confidence']:.3f} on average"
         found = "scores before merging" if run.names.merge else "scores"
         for title, scores in ((found, metrics), ("start's scores", metrics.get("start", {}))):
             if "acc" in scores:
@@ -86,7 +86,7 @@ def _facts(run: "Run") -> dict[str, str]:
 
 
 def _sizes(run: "Run") -> dict[int, int]:
-    """Samples of each cluster, where merged ones count as one."""
+    """Number of samples in each cluster; merged clusters count as one."""
     kept = sorted(set(run.names.merged(len(run.metrics["sizes"])).tolist()))
     counts = Counter(run.labels.clusters.tolist())
     return {cluster: counts[cluster] for cluster in kept}

@@ -1,4 +1,4 @@
-"""From what people have to samples: images, tables and arrays."""
+"""Reading images, tables and arrays as data sets."""
 
 from infomeans.data.benchmarks import benchmark
 from infomeans.data.dataset import Dataset

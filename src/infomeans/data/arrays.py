@@ -1,4 +1,4 @@
-"""Arrays as samples: which axis is which."""
+"""Axis order of arrays of samples."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,12 +7,12 @@ CHANNELS = (1, 3)
 
 
 def channel_axis(shape: tuple[int, ...]) -> int | None:
-    """Which axis of an array of samples holds the channels; None for vectors and grey images.
+    """The channel axis of an array of samples; None for vectors and grey images.
 
     Parameters
     ----------
     shape : (n, d), (n, h, w), (n, h, w, c) or (n, c, h, w)
-        With 1 or 3 channels c.
+        Shape of the array; c is 1 or 3.
     """
     if len(shape) in (2, 3):
         return None
@@ -27,7 +27,7 @@ def channel_axis(shape: tuple[int, ...]) -> int | None:
 
 
 def channels_first(X: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Vectors (n, d) as they are; images in any of their layouts as (n, c, h, w)."""
+    """Images of any layout as (n, c, h, w); vectors (n, d) unchanged."""
     axis = channel_axis(X.shape)
     if axis is not None:
         return np.moveaxis(X, axis, 1)

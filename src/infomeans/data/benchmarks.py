@@ -1,4 +1,4 @@
-"""The data sets that deep clustering is compared on, from files people get themselves."""
+"""Benchmark data sets of deep clustering, read from files that the user downloads."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class Benchmark:
     Parameters
     ----------
     name, title : str
-        For commands and for tables.
+        Its name in commands and in tables.
     stem : str
-        Its file is called so, with .npz, .h5 or .hdf5 behind it; empty if it needs no file.
+        Name of its file without .npz, .h5 or .hdf5; empty if it needs no file.
     origin : str
-        Where people get it.
+        Where to download it.
     first : int
-        The row of the file where it begins.
+        First row of the file that belongs to it.
     parts : tuple of str
-        The first words of the IDX files it consists of.
+        Prefixes of its IDX files.
     vectors : bool
-        Whether it holds vectors, not images.
+        Whether the samples are vectors, not images.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Benchmark:
 
     @property
     def layouts(self) -> str:
-        """The files that are looked for."""
+        """Description of the accepted files."""
         hdf5 = f"{self.stem}.h5 or .hdf5 (data, labels)"
         idx = " and ".join(f"{part}-images-idx3-ubyte[.gz] with its labels" for part in self.parts)
         return f"{self.stem}.npz (images or features, labels), {hdf5}" + (idx and f", {idx}")
@@ -70,20 +70,36 @@ BENCHMARKS = {
         Benchmark("ytf", "YTF", "ytf", _JULE),
         Benchmark("coil100", "COIL-100", "coil100", _JULE),
         Benchmark("pendigits", "Pendigits", "pendigits", _UCI, vectors=True),
-        Benchmark("digits", "Digits", "", "scikit-learn, which has it in it"),
+        Benchmark("digits", "Digits", "", "scikit-learn, which includes it"),
     )
 }
 
 
 def benchmark(name: str, data_dir: str | Path | None = None) -> Dataset:
-    """A benchmark with its labels.
+    """Load a benchmark data set with its labels.
 
     Parameters
     ----------
     name : str
         A key of `BENCHMARKS`.
     data_dir : path, optional
-        The folder with its file; the environment variable INFOMEANS_DATA does as well.
+        Folder that holds its file; by default the environment variable INFOMEANS_DATA.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If the name is unknown or the file is missing.
+
+    Examples
+    --------
+    >>> from infomeans import data
+    >>> digits = data.benchmark("digits")
+    >>> len(digits), digits.shape
+    (1797, (8, 8))
     """
     X, labels = _load(_named(name), data_dir)
     return Dataset(
@@ -96,7 +112,7 @@ def benchmark(name: str, data_dir: str | Path | None = None) -> Dataset:
 
 
 def check_benchmark(name: str, data_dir: str | Path | None = None) -> None:
-    """Raise what `benchmark` would raise if its files are not there; read none of them."""
+    """Raise what `benchmark` raises if files are missing, without reading any."""
     info = _named(name)
     if info.stem:
         _files(info, data_dir)
@@ -104,7 +120,7 @@ def check_benchmark(name: str, data_dir: str | Path | None = None) -> None:
 
 def _named(name: str) -> Benchmark:
     if name not in BENCHMARKS:
-        raise InputError(f"{name!r} is no benchmark; choose one of {', '.join(BENCHMARKS)}.")
+        raise InputError(f"{name!r} is not a benchmark; choose one of {', '.join(BENCHMARKS)}.")
     return BENCHMARKS[name]
 
 
@@ -127,16 +143,16 @@ def _load(info: Benchmark, data_dir: str | Path | None) -> Labelled:
 
 
 def _files(info: Benchmark, data_dir: str | Path | None) -> tuple[list[Path], list[Path]]:
-    """The file with all of it, or files of images and as many of classes."""
+    """One file with images and labels, or IDX files of images and IDX files of labels."""
     given = data_dir or os.environ.get("INFOMEANS_DATA")
     if not given:
         raise InputError(
-            f"{info.name} needs the folder of its file: --data-dir (data_dir=) or the environment "
-            f"variable INFOMEANS_DATA."
+            f"{info.name} needs the folder of its file: set --data-dir (data_dir=) or the "
+            f"environment variable INFOMEANS_DATA."
         )
     folder = Path(given)
     if not folder.is_dir():
-        raise InputError(f"{folder}, where {info.name} should be, is no folder.")
+        raise InputError(f"{folder}, the folder for {info.name}, is not a folder.")
     for suffix in (".npz", ".h5", ".hdf5"):
         path = folder / f"{info.stem}{suffix}"
         if path.exists():
@@ -145,7 +161,7 @@ def _files(info: Benchmark, data_dir: str | Path | None) -> tuple[list[Path], li
     classes = _idx_files(folder, info.parts, "labels?idx1-ubyte*")
     if not images or not len(images) == len(classes) == len(info.parts):
         raise InputError(
-            f"{info.name}: none of its files is in {folder}: {info.layouts}; get them from "
+            f"{info.name}: {folder} has none of its files: {info.layouts}; download them from "
             f"{info.origin}."
         )
     return images, classes
@@ -157,7 +173,7 @@ def _read_npz(arrays: Arrays) -> Labelled:
 
 
 def _read_hdf5(arrays: Arrays) -> Labelled:
-    """Images are (n, c, h, w) there, and classes may be floats."""
+    """HDF5 files have images as (n, c, h, w), and labels that may be floats."""
     X, _ = arrays.read("data", is_sample_array)
     if X.ndim == 4:
         X = X[:, 0] if X.shape[1] == 1 else np.ascontiguousarray(X.transpose(0, 2, 3, 1))

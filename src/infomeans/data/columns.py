@@ -1,4 +1,4 @@
-"""Columns of a table as numbers or as text."""
+"""Table columns as numbers or as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EMPTY = "empty"
 NO_LABEL = frozenset({"", "NA", "N/A", "n/a", "#N/A", "NaN", "nan"})
-"""Texts that programs write where a label is missing."""
+"""Spellings of a missing label."""
 
 
 def is_numeric(kind: pyarrow.DataType) -> bool:
@@ -27,7 +27,7 @@ def is_numeric(kind: pyarrow.DataType) -> bool:
 
 
 def why_no_feature(column: pyarrow.ChunkedArray) -> str | None:
-    """What a column is if not numbers: text, empty or another type."""
+    """Why a column is not numeric: "text", "empty" or another type; None if it is."""
     if column.null_count == len(column):
         return EMPTY
     kind = str(column.type)
@@ -50,9 +50,9 @@ def numbers(column: pyarrow.ChunkedArray) -> NDArray[Any]:
 def texts(
     table: pyarrow.Table, name: str, source: str, role: Literal["ids", "labels"]
 ) -> list[str]:
-    """The values of the column that gives the ids or the labels; no id may be missing."""
+    """Values of the id or label column as text; no id may be missing."""
     if name not in table.column_names:
-        also = "; a file or 'folder' is accepted as well" if role == "labels" else ""
+        also = "; a file or 'folder' is also accepted" if role == "labels" else ""
         raise InputError(
             f"{source} has no column {name!r} for the {role}, but "
             f"{few(table.column_names, 8)}{also}."
@@ -72,13 +72,13 @@ def as_texts(values: Sequence[Any], what: str) -> list[str]:
 
 
 def label_texts(values: Sequence[Any]) -> list[str]:
-    """Labels as text; a missing one is empty."""
+    """Labels as text; missing ones are empty strings."""
     found = ["" if _is_missing(value) else _text(value) for value in values]
     return ["" if label in NO_LABEL else label for label in found]
 
 
 def label_array(labels: Sequence[str], what: str) -> NDArray[np.str_]:
-    """Labels of all samples, at least one of which has one."""
+    """Labels as an array; at least one must be present."""
     if not any(labels):
         raise InputError(f"{what} gives no label for any of the {len(labels)} samples.")
     return np.array(labels)
@@ -87,7 +87,7 @@ def label_array(labels: Sequence[str], what: str) -> NDArray[np.str_]:
 def _is_missing(value: Any) -> bool:
     try:
         return value in (None, "", b"") or bool(value != value)
-    except TypeError:  # pandas' NA is neither equal to anything nor unequal.
+    except TypeError:  # comparisons with pandas' NA give NA, which has no truth value
         return True
 
 

@@ -1,4 +1,4 @@
-"""Files that hold arrays: .npy, .npz, HDF5 and IDX."""
+"""Array files: .npy, .npz, HDF5 and IDX."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from infomeans.data.files import GZIP, content, printable, reading
 from infomeans.errors import InputError, few
 
 ByName = Mapping[str | None, Any]
-"""Arrays by name; None names the one array of a source without names."""
+"""Arrays by name; the key is None if the source has a single, unnamed array."""
 
 MAPPED = 2**26
-"""Larger .npy files are mapped into memory, not read; in bytes."""
+"""Size in bytes above which .npy files are memory-mapped, not read."""
 
 IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """One or several arrays that can be opened, wherever they are."""
+    """One or several arrays, in memory or in a file."""
 
     source: str
     open: Callable[[], AbstractContextManager[ByName]]
@@ -41,16 +41,16 @@ class Arrays:
     def read(
         self, key: str | None, fits: Callable[[Any], bool], *, hint: str | None = None
     ) -> tuple[NDArray[Any], str | None]:
-        """An array in the machine's own byte order, and its name.
+        """Read an array in native byte order; return it and its name.
 
         Parameters
         ----------
         key : str, optional
-            The name. Without one, there must be exactly one array that fits.
+            Name of the array. Without it, exactly one array must satisfy `fits`.
         fits : callable
-            Whether an array could be meant.
+            Whether an array is a candidate.
         hint : str, optional
-            A name that is preferred if it is there and fits.
+            Name to prefer if several arrays are candidates.
         """
         with reading(self.source), self.open() as arrays:
             name = self._choose(arrays, key, fits, hint)
@@ -73,17 +73,17 @@ class Arrays:
 
 
 def is_sample_array(array: Any) -> bool:
-    """Whether an array has rows of something."""
+    """Whether an array has at least two dimensions."""
     return len(array.shape) >= 2
 
 
 def is_label_array(array: Any) -> bool:
-    """Whether an array has one value for each sample."""
+    """Whether an array has one dimension."""
     return len(array.shape) == 1
 
 
 def is_idx(path: Path) -> bool:
-    """Whether a file starts like IDX, gzipped or not."""
+    """Whether a file has the header of an IDX file, gzipped or not."""
     with path.open("rb") as file:
         start = file.read(4)
     if start.startswith(GZIP):
@@ -118,7 +118,7 @@ def _numpy(path: Path) -> ByName:
 def _member(npz: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
     try:
         return npz[name]
-    except ValueError:  # pickled objects, which could run any program
+    except ValueError:  # pickled objects, which could execute any code
         return np.empty(0, dtype=object)
 
 
@@ -145,5 +145,5 @@ def _idx(raw: bytes) -> NDArray[Any]:
     dtype = np.dtype(IDX_TYPES[raw[2]])
     expected = start + math.prod(shape) * dtype.itemsize
     if len(raw) != expected:
-        raise ValueError(f"it has {len(raw)} bytes where its header asks for {expected}")
+        raise ValueError(f"it has {len(raw)} bytes, but its header says {expected}")
     return np.frombuffer(raw, dtype, offset=start).reshape(shape).copy()

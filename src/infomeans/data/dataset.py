@@ -1,4 +1,4 @@
-"""The data set: what every input becomes."""
+"""The data set, the common form of every input."""
 
 from __future__ import annotations
 
@@ -28,27 +28,28 @@ if TYPE_CHECKING:
 class Dataset:
     """Samples with their ids, and how they were read.
 
-    It does not matter to those who use it where the samples lie: in memory, in a mapped file, or in
-    image files that are decoded when they are asked for.
+    The samples may be in memory, in a memory-mapped file, or in image files that are decoded on
+    demand. Code that uses a data set need not know which.
 
     Parameters
     ----------
     rows : Rows
-        Vectors (n, d), grey images (n, h, w), colour images (n, h, w, 3), or the shape of an array.
+        The samples: vectors (n, d), grey images (n, h, w), colour images (n, h, w, 3), or an array
+        of any other shape.
     ids : list of n str
-        Unique.
+        Unique ids of the samples.
     schema : Schema
-        How to read other input the same way.
+        How to read other input in the same way.
     source : str
         Where the samples came from.
     labels : (n,) array of str, optional
-        For scoring only; empty where a sample has none.
+        True classes, for scoring only. Empty for samples without a label.
     skipped : list of (id, reason)
-        Images that were left out.
+        Images that were skipped.
     ignored : list of (name, reason)
-        Columns of a table that are not features.
+        Table columns that are not features.
     names : list of str, optional
-        The features of a table.
+        Names of the features of a table.
 
     Examples
     --------
@@ -80,7 +81,7 @@ class Dataset:
 
     @classmethod
     def of_array(cls, array: NDArray[Any], source: str = "array") -> Dataset:
-        """The rows of an array, which must be finite, with their numbers as ids."""
+        """A data set of the rows of a finite array, with row numbers as ids."""
         return cls(ArrayRows(array), row_numbers(len(array)), ArraySchema(array.shape[1:]), source)
 
     def __repr__(self) -> str:
@@ -91,7 +92,7 @@ class Dataset:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of one sample."""
+        """Shape of one sample."""
         return self.rows.shape[1:]
 
     @property
@@ -100,19 +101,19 @@ class Dataset:
         return self.rows.whole()
 
     def batch(self, index: Index) -> NDArray[Any]:
-        """The samples of these numbers, in any order."""
+        """The samples at these positions, in any order."""
         return self.rows.batch(index)
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[Any]]:
-        """All samples in their order, some at a time."""
+        """All samples in order, `size` at a time."""
         return self.rows.blocks(size)
 
     def feed(self, prepare: Callable[[NDArray[Any]], Tensor]) -> Feed:
-        """The samples as a function prepares them for a network."""
+        """The samples as tensors, prepared for a network by a function."""
         return self.rows.feed(prepare)
 
     def subset(self, index: NDArray[Any]) -> Dataset:
-        """The samples of these numbers as a data set of their own."""
+        """The samples at these positions as a new data set, in memory."""
         return replace(
             self,
             rows=ArrayRows(self.batch(index)),
@@ -121,7 +122,7 @@ class Dataset:
         )
 
     def check_finite(self) -> Dataset:
-        """The same data set, once it is known that it holds neither NaN nor infinity."""
+        """Return the data set; raise InputError if it contains NaN or infinity."""
         if self.rows.dtype.kind in "fc":
             good = [
                 np.isfinite(block).reshape(len(block), -1).all(axis=1) for block in self.blocks()
@@ -135,7 +136,7 @@ class Dataset:
         return self
 
     def likely_ids(self) -> list[str]:
-        """Features that may be ids: whole numbers that count, or differ and are named so."""
+        """Features that may be ids: distinct whole numbers, consecutive or with an id-like name."""
         found = []
         for name, values in zip(self.names or (), self.X.T, strict=False):
             steps = np.diff(np.sort(values))
@@ -147,7 +148,7 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The SHA-256 of the samples' shape, type and bytes, and of the ids."""
+        """SHA-256 of the samples' shape, dtype and bytes, and of the ids."""
         head = [list(self.rows.shape), self.rows.dtype.str, self.ids]
         digest = hashlib.sha256(json.dumps(head).encode())
         for block in self.blocks(16 * BLOCK):
@@ -156,5 +157,5 @@ class Dataset:
 
 
 def row_numbers(n: int) -> list[str]:
-    """The ids of samples without names."""
+    """Row numbers as ids, for samples without names."""
     return [str(i) for i in range(n)]

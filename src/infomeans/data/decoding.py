@@ -1,6 +1,6 @@
-"""From images to plain pixels, with Pillow and the standard library alone.
+"""Decode images to raw pixels, with Pillow and the standard library only.
 
-The file is also a program that `workers.py` starts; without numpy it is ready at once.
+`workers.py` also starts this file as a program; it starts fast because it does not import numpy.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError, features
 Size = tuple[int, int]
 Fit = Literal["pad", "crop", "stretch"]
 
-# Those that Pillow has to import a plugin for come last. EPS and its kind, which run other
-# programs, are not among them.
+# Formats whose plugin Pillow has to import come last. Formats such as EPS, which run other
+# programs, are excluded.
 FORMATS = ("PNG", "JPEG", "GIF", "BMP", "PPM", "WEBP", "TIFF")
-# Pillow would take the preview in some camera raw files for the picture.
+# Pillow would read the preview in some camera raw files instead of the picture.
 NOT_READ = (
     ".3fr", ".arw", ".cr2", ".cr3", ".dng", ".erf", ".nef", ".nrw", ".orf", ".pef", ".raf", ".raw",
     ".rw2", ".srw",
@@ -34,15 +34,15 @@ AVIF_BRANDS = (b"avif", b"avis")
 NO_HEIF = "reading HEIC needs pip install 'infomeans[heic]'"
 NO_AVIF = "reading AVIF needs Pillow 11.3 or newer"
 SMALL = 128 * 128
-TOO_LARGE = "claims more pixels than Pillow takes for safe"
+TOO_LARGE = "claims more pixels than Pillow considers safe"
 TYPES: dict[str, Literal["B", "H", "f"]] = {"L": "B", "RGB": "B", "I;16": "H", "F": "f"}
-"""The types of the pixels of plain modes, in the letters of `struct`."""
+"""Pixel types of the plain modes, as format characters of `struct`."""
 
 
 class Decoded(NamedTuple):
-    """An upright image in one of the modes L, RGB, I;16 and F, or what is wrong with it.
+    """An upright image in one of the modes L, RGB, I;16 and F, or the reason it cannot be read.
 
-    A large one comes without pixels as long as nobody knows its final size.
+    A large image has no pixels until its final size is known.
     """
 
     mode: str = ""
@@ -60,7 +60,7 @@ def decode_all(
     ----------
     images : sequence of paths or Pillow images
     size : (width, height) or None
-        What to resize them to. None leaves small images as they are, and large ones undecoded.
+        Size to resize to. None leaves small images at their size, and large ones undecoded.
     fit : "pad", "crop" or "stretch"
         As for `fitted`.
     """
@@ -76,7 +76,7 @@ def _decode(image: str | Image.Image, size: Size | None, fit: Fit) -> Decoded:
             return _plain(image, size, fit)
         with _open(image) as file:
             if size is not None:
-                # JPEG decodes to a fraction of its size; twice the final one leaves enough.
+                # JPEG can decode to a fraction of its size; twice the final size is enough.
                 file.draft(None, (2 * max(size), 2 * max(size)))
             return _plain(file, size, fit)
     except _NotReadError as error:
@@ -85,17 +85,17 @@ def _decode(image: str | Image.Image, size: Size | None, fit: Fit) -> Decoded:
         return Decoded(problem=TOO_LARGE)
     except UnidentifiedImageError:
         return Decoded(problem="not an image")
-    except Exception as error:  # Pillow raises anything on damaged files
+    except Exception as error:  # Pillow raises all kinds of exceptions on damaged files
         known = error.strerror if isinstance(error, OSError) else None
         return Decoded(problem=known or str(error) or type(error).__name__)
 
 
 class _NotReadError(Exception):
-    """A picture in a format that is not read, or not without another package."""
+    """An image format that is not supported, or needs another package."""
 
 
 def _open(path: str) -> Image.Image:
-    """Open a file by what is in it; its suffix counts only where Pillow would be mistaken."""
+    """Open a file by its content; the suffix matters only where Pillow would be mistaken."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix in NOT_READ:
         raise _NotReadError(f"cannot read {suffix}, convert it to JPEG or PNG")
@@ -110,8 +110,8 @@ def _open(path: str) -> Image.Image:
 
 
 def _container(start: bytes) -> str:
-    """What Pillow calls the format of a file that starts like this; its decoder is loaded."""
-    # An AVIF file may first call itself mif1, as HEIC files do, and only then avif.
+    """Pillow's name of the format of a file with this header; loads its decoder."""
+    # An AVIF file may have the brand mif1 first, as HEIC files do, and avif after it.
     if any(brand in start for brand in AVIF_BRANDS):
         if not features.check("avif"):
             raise _NotReadError(NO_AVIF)
@@ -161,7 +161,7 @@ def _upright_size(image: Image.Image) -> Size:
 
 def _in_mode(image: Image.Image, mode: str) -> Image.Image:
     if mode == "I;16":
-        # Straight from I;16B Pillow would keep the order of the bytes.
+        # Converting directly from I;16B, Pillow would keep the byte order.
         return image if image.mode == mode else image.convert("I").convert(mode)
     if mode != "F" and image.has_transparency_data:
         paper = Image.new("RGBA", image.size, "white")
@@ -171,16 +171,16 @@ def _in_mode(image: Image.Image, mode: str) -> Image.Image:
 
 
 def fitted(image: Image.Image, size: Size, fit: Fit) -> Image.Image:
-    """An image in a plain mode, brought to a size.
+    """Resize an image in a plain mode.
 
     Parameters
     ----------
     image : Image
     size : (width, height)
     fit : "pad", "crop" or "stretch"
-        For images of other proportions. "pad" shows the whole image and fills what remains with
-        the colour of its border, "crop" shows its middle, "stretch" distorts it. Images whose
-        proportions agree to the pixel are resized, and nothing else.
+        How to treat images of other proportions. "pad" keeps the whole image and fills the rest
+        with the colour of its border, "crop" keeps its centre, "stretch" distorts it. Images whose
+        proportions agree to the pixel are only resized.
     """
     horizontal, vertical = size[0] / image.width, size[1] / image.height
     scale = min(horizontal, vertical) if fit == "pad" else max(horizontal, vertical)
@@ -195,7 +195,7 @@ def fitted(image: Image.Image, size: Size, fit: Fit) -> Image.Image:
 
 
 def _padded(image: Image.Image, size: Size) -> Image.Image:
-    """The image in the middle of a frame in the colour of the two sides that meet it."""
+    """Centre the image in a frame, coloured like the two sides of the image that touch it."""
     width, height = image.size
     if width < size[0]:
         sides = [(0, 0, 1, height), (width - 1, 0, width, height)]
@@ -217,10 +217,10 @@ def _colour(parts: list[Image.Image]) -> float | tuple[float, ...]:
 def resized(
     image: Image.Image, size: Size, box: tuple[float, float, float, float] | None = None
 ) -> Image.Image:
-    """An image in a plain mode, or the part of it in a box, resized.
+    """Resize an image in a plain mode, or the part of it in a box.
 
-    The triangle filter covers all source pixels when it shrinks, and unlike cubic filters and
-    Lanczos it never leaves the range of their values.
+    When shrinking, the triangle filter covers all source pixels. Unlike cubic filters and Lanczos,
+    it never leaves the range of their values.
     """
     if image.size == size and box is None:
         return image
@@ -231,7 +231,7 @@ def resized(
 
 
 def _serve() -> None:
-    """Take a job from standard input and answer it piece by piece."""
+    """Read a job from standard input and write its results piece by piece."""
     Image.MAX_IMAGE_PIXELS, size, fit, pieces = pickle.load(sys.stdin.buffer)  # noqa: S301
     for number, piece in pieces:
         decoded = [tuple(image) for image in decode_all(piece, size, fit)]

@@ -1,4 +1,4 @@
-"""Tables as delimited text, in the dialects people have."""
+"""Tables in delimited text files: CSV, TSV and their dialects."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
     import pyarrow
 
 DECIMAL_POINTS = {",": ".", ";": ".,", "\t": ".", "|": "."}
-"""The delimiters, and which decimal points occur with each."""
+"""The delimiters, each with the decimal points it may occur with."""
 
 
 def read_delimited(path: Path, text: Collection[str]) -> pyarrow.Table:
-    """A table from text whose delimiter, decimal point and encoding are found out.
+    """Read a table; delimiter, decimal point and encoding are detected.
 
     Parameters
     ----------
     path : Path
+        The file.
     text : collection of str
-        Columns that are text even if they look like numbers.
+        Columns to read as text even if they look like numbers.
     """
     raw = content(path).strip(b"\r\n") + b"\n"
     encoding = _encoding(raw)
@@ -52,7 +53,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _holds_numbers(cells: list[str], delimiter: str) -> bool:
-    """Whether a line holds numbers, some of which may be missing, and nothing else."""
+    """Whether all cells of a line are numbers or missing, and at least one is a number."""
     from pyarrow import csv as arrow_csv
 
     missing = set(arrow_csv.ConvertOptions().null_values)
@@ -66,9 +67,9 @@ def _holds_numbers(cells: list[str], delimiter: str) -> bool:
 
 
 def _names_columns(cells: list[str], delimiter: str) -> bool:
-    """Whether the first line is a header: it holds more than numbers, or counts the columns.
+    """Whether the first line is a header: it has other cells than numbers, or counts the columns.
 
-    So does pandas where columns have no names, beside an empty cell above the index.
+    pandas writes such counts for columns without names, after an empty cell above the index.
     """
     counted = cells[1:] if cells[0] == "" else cells
     counts = len(counted) > 1 and counted == [str(i) for i in range(len(counted))]
@@ -86,14 +87,14 @@ def _parse(
         names = [f"column {i}" for i in range(1, len(head) + 1)]
     table = arrow_csv.read_csv(
         pyarrow.BufferReader(raw),
-        # Threads of pyarrow's that still run when Python ends would abort the process.
+        # pyarrow threads that still run when Python exits would abort the process.
         read_options=arrow_csv.ReadOptions(
             encoding=encoding, column_names=names, use_threads=False
         ),
         parse_options=arrow_csv.ParseOptions(
             delimiter=delimiter,
             newlines_in_values=True,
-            # Where there is one column, an empty line is a row whose value is missing.
+            # In a table of one column, an empty line is a row with a missing value.
             ignore_empty_lines=len(head) > 1,
         ),
         convert_options=arrow_csv.ConvertOptions(

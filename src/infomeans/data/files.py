@@ -1,4 +1,4 @@
-"""What a path can be, and reading files that may be damaged."""
+"""Accepted file types, and reading files that may be damaged."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ ACCEPTED = (
 
 
 def has_suffix(name: str, suffixes: tuple[str, ...]) -> bool:
-    """Whether a file's name ends like that, in capitals or not."""
+    """Whether a file name has one of these suffixes, ignoring case."""
     return name.lower().endswith(suffixes)
 
 
 def printable(name: str) -> str:
-    """A file's name as text; bytes that are not UTF-8 become escapes such as \\xff."""  # noqa: D301
+    """A file name as text; bytes that are not UTF-8 become escapes such as \\xff."""  # noqa: D301
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 @contextmanager
 def reading(source: object) -> Iterator[None]:
-    """Whatever damaged input makes a library raise becomes an InputError.
+    """Turn the errors that libraries raise on damaged input into an InputError.
 
-    That a file is not there or must not be read passes.
+    Errors about missing files and permissions pass unchanged.
     """
     try:
         yield
@@ -50,7 +50,7 @@ def reading(source: object) -> Iterator[None]:
 
 
 def content(path: Path) -> bytes:
-    """The bytes of a file that is not empty, unzipped if it was gzipped."""
+    """The bytes of a non-empty file, decompressed if it is gzipped."""
     raw = path.read_bytes()
     with reading(path):
         raw = gzip.decompress(raw) if raw.startswith(GZIP) else raw
@@ -60,15 +60,15 @@ def content(path: Path) -> bytes:
 
 
 def lines(path: Path) -> list[str]:
-    """The lines of a text file without white space around them.
+    """The stripped lines of a text file, without empty lines at the beginning and the end.
 
-    Bytes that are not UTF-8 survive as the surrogates that name such files.
+    Bytes that are not UTF-8 become surrogates, as in Python's file names.
     """
     return [line.strip() for line in _text(path).strip().split("\n")]
 
 
 def all_lines(path: Path) -> list[str]:
-    """The same, with empty lines at the beginning and the end."""
+    """The stripped lines of a text file, including empty ones at the beginning and the end."""
     return [line.strip() for line in _text(path).removesuffix("\n").split("\n")]
 
 

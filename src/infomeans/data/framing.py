@@ -1,4 +1,4 @@
-"""The size that images of all sizes get, and what becomes of their proportions."""
+"""Choose a common size for images, and how to treat different proportions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from infomeans.data.decoding import Fit, Size
 SMALLEST_SIDE = 8
 LARGEST_SIDE = 64
 ALIKE = 1.1
-"""Proportions that differ by no more are taken for the same."""
+"""Proportions that differ by at most this factor count as the same."""
 
 NEARLY_ALL = 0.95
 FEW, MOST = 4, 2 / 3
-"""Photos come in few proportions: so many hold this share of them."""
+"""Images count as photos if the 4 most common proportions cover two thirds of them."""
 
 LEAST_KEPT = 0.5
 
@@ -29,24 +29,24 @@ def common_size(sizes: Sequence[Size]) -> Size:
 
 
 def best_fit(sizes: Sequence[Size], size: Size) -> Fit:
-    """How to bring images of these sizes to one size.
+    """Choose how to bring images of these sizes to one size.
 
-    - Nearly all have the same proportions: "stretch". It changes them alike, loses nothing and adds
-      nothing.
-    - Most have one of a few proportions, as photos do, upright or not: "crop". Bars would tell more
-      of how the camera was held than of what it saw.
-    - Every image has proportions of its own, as cut-outs do: "pad". The subject reaches the edges,
+    - Nearly all have the same proportions: "stretch". It changes all images in the same way, loses
+      nothing and adds nothing.
+    - Most have one of a few proportions, as photos do, upright or not: "crop". With bars, the
+      clusters would show how the camera was held, not what it saw.
+    - Every image has its own proportions, as cut-outs do: "pad". The subject reaches the edges,
       where a crop would cut it.
 
-    A crop loses the share of a picture that bars would take of its frame. Where that is more than
-    half in the mean, "pad" is the choice for photos as well.
+    A crop loses the share of the image that bars would take of the frame. If that is more than
+    half on average, "pad" is chosen for photos too.
 
     Parameters
     ----------
     sizes : sequence of (width, height)
-        The images.
+        Sizes of the images.
     size : (width, height)
-        What they get.
+        The common size.
     """
     shapes = [width / height for width, height in sizes]
     middle = median(shapes)

@@ -1,4 +1,4 @@
-"""Images of all sizes, modes and depths as one array."""
+"""Read images of any size, mode and depth as one array."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ from infomeans.errors import InputError, by_reason
 
 DEPTHS: dict[str, Depth] = {"L": "uint8", "RGB": "uint8", "I;16": "uint16", "F": "float32"}
 GREY = 2
-"""Levels between the channels of a grey pixel; lossy formats round each of them."""
+"""Largest difference between the channels of a grey pixel; lossy formats round each channel."""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Images:
-    """Images that can be decoded, wherever they are.
+    """Images that can be decoded, from files or from memory.
 
     Parameters
     ----------
     source : str
+        Where the images came from.
     ids : list of str
+        Ids of the images.
     decode : callable
-        Takes the positions of some images, a size or None and a fit, and gives what `decode_all`
-        does, piece by piece.
+        Takes positions of images, a size or None, and a fit. Yields the results of `decode_all`
+        piece by piece.
     """
 
     source: str
@@ -51,24 +53,25 @@ def read_images(
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Dataset:
-    """Images as grey (n, h, w) or colour (n, h, w, 3) samples of one size.
+    """Read images as grey (n, h, w) or colour (n, h, w, 3) samples of one size.
 
-    Small images are decoded at once. Of large ones only the header is read, until it is known
-    what size they all get; then they are decoded one by one to that size.
+    Small images are decoded at once. For large ones only the header is read until the common size
+    is known. Then they are decoded one by one to that size.
 
     Parameters
     ----------
     images : Images
+        The images to read.
     image_size : int, optional
-        Pixels a side. By default the median height and width, shrunk to at most 64.
+        Side length in pixels. By default the median height and width, shrunk to at most 64.
     fit : "pad", "crop" or "stretch", optional
-        As for `fitted`. By default what `best_fit` finds.
+        As for `fitted`. By default chosen by `best_fit`.
     like : ImageSchema, optional
-        The size, fit, channels and depth that they must get.
+        Size, fit, channels and depth to use.
     strict : bool
         Whether an image that cannot be read is an error.
     progress : callable, optional
-        Told how many are done, of how many.
+        Called with the number of images done and their total.
     """
     meter = _Meter(progress, len(images.ids))
     size = _given_size(image_size, like)
@@ -90,7 +93,7 @@ def read_images(
 
 
 class _Meter:
-    """Calls back at most a hundred times."""
+    """Reports progress at most a hundred times."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self.progress, self.total = progress, total
@@ -125,7 +128,7 @@ def _known(fit: Fit | None) -> Fit | None:
 def _decode(
     images: Images, positions: Sequence[int], size: Size | None, fit: Fit | None, meter: _Meter
 ) -> list[Decoded]:
-    """What is known of some images; pixels of all that can be read if size and fit are known."""
+    """Decode some images; all readable ones have pixels if size and fit are given."""
     decoded: list[Decoded] = []
     for piece in images.decode(positions, size if fit else None, fit or "stretch"):
         for image in piece:
@@ -134,7 +137,7 @@ def _decode(
                 raise InputError(
                     f"{images.source}: {name} {TOO_LARGE} ({Image.MAX_IMAGE_PIXELS:,}); remove it."
                 )
-            # As long as the fit is unknown, only sizes count: JPEG decodes to a fraction later.
+            # Without a fit, keep the size only: JPEG decodes to a fraction of its size later.
             keep = size is None or image.size == size
             decoded.append(image if keep else image._replace(pixels=None))
         done = decoded[-len(piece) :] if piece else []
@@ -143,7 +146,7 @@ def _decode(
 
 
 def _framed(image: Decoded, size: Size, fit: Fit) -> Decoded:
-    """An image that was decoded before its final size was known, brought to it."""
+    """Resize an image that was decoded before the common size was known."""
     if image.pixels is None or image.size == size:
         return image
     picture = fitted(Image.frombytes(image.mode, image.size, image.pixels), size, fit)
@@ -151,7 +154,7 @@ def _framed(image: Decoded, size: Size, fit: Fit) -> Decoded:
 
 
 def _schema(decoded: list[Decoded], size: Size, fit: Fit) -> ImageSchema:
-    """The channels and depth that suit all images which can be read."""
+    """The channels and depth that all readable images need."""
     good = [image for image in decoded if not image.problem]
     depths = {DEPTHS[image.mode] for image in good}
     depth = next(depth for depth in ("float32", "uint16", "uint8") if depth in depths)
@@ -160,7 +163,7 @@ def _schema(decoded: list[Decoded], size: Size, fit: Fit) -> ImageSchema:
 
 
 def _is_grey(image: Decoded) -> bool:
-    """Whether an image has no colour, in whatever mode it was saved."""
+    """Whether an image is grey, whatever mode it was saved in."""
     if image.mode != "RGB":
         return True
     assert image.pixels is not None
@@ -169,9 +172,9 @@ def _is_grey(image: Decoded) -> bool:
 
 
 def _suiting(image: Decoded, schema: ImageSchema) -> Decoded:
-    """The image, or that it is too deep for a model of 8-bit or 16-bit images."""
+    """The image, or a problem if it is too deep for a model of 8-bit or 16-bit images."""
     if not image.problem and DEPTHS[image.mode] == "float32" != schema.depth:
-        return Decoded(problem=f"32 bits a pixel, but the model was fitted with {schema.depth}")
+        return Decoded(problem=f"32 bits per pixel, but the model was fitted with {schema.depth}")
     return image
 
 
@@ -205,7 +208,7 @@ def _samples(images: Images, decoded: list[Decoded], schema: ImageSchema) -> Dat
 
 
 def _pixels(image: Decoded, schema: ImageSchema) -> NDArray[Any]:
-    """The pixels (h, w, c), or (h, w, 1) of a grey image, in the depth of the schema."""
+    """Pixels (h, w, c), or (h, w, 1) of a grey image, in the depth of the schema."""
     mode, pixels = image.mode, image.pixels
     assert pixels is not None
     if mode == "RGB" and schema.channels == 1:

@@ -1,4 +1,4 @@
-"""Reading any input as samples."""
+"""Open any supported input as a data set."""
 
 from __future__ import annotations
 
@@ -57,44 +57,58 @@ def open(  # noqa: A001
     data_dir: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """A data set from whatever people have.
+    """Open images, a table, an array or a benchmark as a data set.
 
     Parameters
     ----------
     source : str, path, array, dataset or frame
         A folder of images, an image, a pattern such as `photos/**/*.png`, a text file that lists
         images, a .csv, .tsv, .parquet, .npy, .npz, HDF5 or IDX file, or the name of a benchmark;
-        a numpy array or torch tensor, a torch dataset, or a frame of pandas or polars.
+        a numpy array or torch tensor, a torch dataset, or a pandas or polars data frame.
     image_size : int, optional
-        Pixels a side that images get.
+        Side length in pixels to resize images to.
     fit : "pad", "crop" or "stretch", optional
-        What becomes of images of other proportions: filled up with the colour of their border, cut
-        to their middle, or distorted. By default what suits their sizes.
+        How to treat images of other proportions: pad with the colour of the border, crop to the
+        centre, or distort. By default chosen by the sizes of the images.
     columns : sequence of str, optional
-        The features of a table; by default its numeric columns.
+        Feature columns of a table; by default all numeric columns.
     id_column : str, optional
-        The column of a table, or of a table of labels, that holds the ids.
+        Column of ids, in a table or in a table of labels.
     key : str, optional
-        The name of the array in a file that holds several.
+        Name of the array in a file that holds several.
     impute : "median", optional
-        What takes the place of missing values in a table.
+        How to fill missing values of a table.
     labels : str or array, optional
-        Where labels are: "folder", a file, or a column or array of the source; or one label for
-        each sample. They are never features. Some may be missing, and are empty then.
+        True classes, for scoring only: "folder", a file, a column or array of the source, or one
+        label per sample. They are never used as features. Missing labels are empty strings.
     like : Schema or path, optional
-        Read the input as other input was, so that a model fitted on that can be applied: the
-        schema of those samples, or the folder of the model or its run.
+        Read the input in the same way as the data a model was fitted on. Takes the schema of that
+        data, or the folder of the model or its run.
     strict : bool
-        Whether an image that cannot be read is an error. Otherwise it is left out and listed.
+        Whether an image that cannot be read is an error. Otherwise it is skipped and listed.
     data_dir : path, optional
-        The folder of the benchmarks; the environment variable INFOMEANS_DATA does as well.
+        Folder of the benchmarks; by default the environment variable INFOMEANS_DATA.
     progress : callable, optional
-        Told from time to time how many images are done, of how many.
+        Called from time to time with the number of images done and their total.
+
+    Returns
+    -------
+    Dataset
 
     Raises
     ------
     InputError
         If the input cannot be used; the message says why in one line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans import data
+    >>> images = data.open(np.zeros((3, 16, 16)), labels=["cat", "cat", "dog"])
+    >>> len(images), images.shape
+    (3, (16, 16))
+    >>> images.labels.tolist()
+    ['cat', 'cat', 'dog']
     """
     if labels is not None and not isinstance(labels, str | PathLike):
         opened = open(
@@ -154,8 +168,8 @@ def _labelled(samples: Dataset, labels: str, id_column: str | None, key: str | N
     """A benchmark with labels from a file instead of its own."""
     if is_column(labels):
         raise InputError(
-            f"labels={labels!r}: {samples.source} has labels of its own, 'labels'; a file is "
-            f"accepted as well."
+            f"labels={labels!r}: {samples.source} has its own labels, 'labels'; a file is also "
+            f"accepted."
         )
     found = find_labels(labels, samples.ids, id_column=id_column, key=key)
     return replace(samples, labels=found)
@@ -164,12 +178,12 @@ def _labelled(samples: Dataset, labels: str, id_column: str | None, key: str | N
 def _check_options(
     options: Mapping[str, object], kind: type, source: str, like: Schema | None
 ) -> None:
-    """Refuse what would have no effect."""
+    """Refuse options that would have no effect."""
     for name, value in options.items():
         if value is not None and _APPLIES_TO[name] is not kind:
-            raise InputError(f"{name}={value!r} has no meaning for {source}.")
+            raise InputError(f"{name}={value!r} does not apply to {source}.")
         if value is not None and like is not None and name in _FIXED_BY_MODEL:
-            raise InputError(f"{name}={value!r} cannot be chosen, as the model was fitted with it.")
+            raise InputError(f"{name}={value!r} cannot be changed; the fitted model determines it.")
 
 
 def _expect(cls: type[_Expected], like: Schema | None, source: str) -> _Expected | None:
@@ -195,7 +209,7 @@ def _read_array(found: Arrays, key: str | None, like: Schema | None) -> Dataset:
 
 
 def _checked(samples: Dataset, like: Schema | None) -> Dataset:
-    """Samples of an array, if they have the shape that a model needs."""
+    """The samples; raises InputError if they do not have the shape that the model needs."""
     shape = samples.shape
     if like is not None and shape != like.sample_shape:
         raise InputError(

@@ -1,6 +1,6 @@
-"""Labels, for scoring alone, and where they may come from.
+"""Find the labels of samples, for scoring only.
 
-Labels are text. A sample that has none has the empty text; scores leave it out.
+Labels are text. A sample without a label has the empty string; scores leave it out.
 """
 
 from __future__ import annotations
@@ -39,28 +39,35 @@ def find_labels(
     key: str | None = None,
     listed: Sequence[str] | None = None,
 ) -> LabelArray:
-    """One label for each id, empty where there is none.
+    """Find one label for each id; missing labels are empty strings.
 
     Parameters
     ----------
     spec : str
-        "folder" for the name of the folder that an image lies in; a file with one label a sample
-        or with a column of ids; or a column or array of the source itself. Labels may be missing,
-        but not all of them.
+        "folder" for the name of the folder that an image is in; a file with one label per sample
+        or with a column of ids; or a column or array of the source itself. Some labels may be
+        missing, but not all.
     ids : sequence of n str
+        Ids of the samples.
     source : optional
-        What the samples were read from, for a column or array of it.
+        What the samples were read from, if the labels are a column or array of it.
     id_column : str, optional
-        Column of ids in a labels file; "id" does without being named.
+        Column of ids in a file of labels; a column called "id" is found without it.
     key : str, optional
         Column or array of the labels in a file that has several.
     listed : sequence of str, optional
-        The ids before unreadable images were skipped; a file may have a label for each of them.
-        By default they are looked up in the source.
+        Ids before unreadable images were skipped; the file may have a label for each of them. By
+        default they are looked up in the source.
 
     Returns
     -------
     (n,) array of str
+
+    Examples
+    --------
+    >>> from infomeans.data import find_labels
+    >>> find_labels("folder", ["cats/1.png", "dogs/2.png"]).tolist()
+    ['cats', 'dogs']
     """
     if spec == "folder":
         return _folders(ids)
@@ -76,13 +83,13 @@ def find_labels(
 
 
 def labels_in_order(labels: ArrayLike, ids: Sequence[str]) -> LabelArray:
-    """Labels given one by one, as text; None, NaN and empty texts are missing ones."""
+    """An array of labels as text; None, NaN and empty strings are missing labels."""
     given = np.asarray(labels, dtype=object).ravel().tolist()
     return _aligned("array", label_texts(given), ids, None)
 
 
 def is_column(spec: str) -> bool:
-    """Whether labels are meant to be a column or array of the source itself."""
+    """Whether labels are a column or array of the source, not a file or "folder"."""
     return spec != "folder" and not Path(spec).is_file()
 
 
@@ -95,10 +102,10 @@ def _listed_in(source: object) -> list[str] | None:
 def _folders(ids: Sequence[str]) -> LabelArray:
     labels = [PurePosixPath(name).parent.name for name in ids]
     if not any(labels):
-        others = f" and the other {len(ids) - 1} lie" if len(ids) > 1 else " lies"
+        others = f" and the other {len(ids) - 1} are" if len(ids) > 1 else " is"
         raise InputError(
-            f"labels='folder' is for images in a folder for each class, but {ids[0]!r}{others} in "
-            f"none; leave labels out or give a file of labels."
+            f"labels='folder' needs a folder for each class, but {ids[0]!r}{others} not in one; "
+            f"leave labels out or give a file of labels."
         )
     return np.array(labels)
 
@@ -109,7 +116,7 @@ def _in_source(spec: str, source: object) -> list[str]:
         return texts(found.load({spec}), spec, found.source, "labels")
     if isinstance(found, Arrays):
         return _of_array(found, spec)
-    raise InputError(f"labels={spec!r} is no file; for images a file or 'folder' is accepted.")
+    raise InputError(f"labels={spec!r} is not a file; for images a file or 'folder' is accepted.")
 
 
 def _in_file(path: Path, ids: Sequence[str], id_column: str | None, key: str | None) -> list[str]:
@@ -120,13 +127,13 @@ def _in_file(path: Path, ids: Sequence[str], id_column: str | None, key: str | N
     if has_suffix(path.name, ARRAY_SUFFIXES) or is_idx(path):
         return _of_array(Arrays.in_file(path), key)
     raise InputError(
-        f"labels={str(path)!r} is of no known format; accepted are "
+        f"labels={str(path)!r} has an unknown format; accepted are "
         f"{', '.join(LIST_SUFFIXES + TABLE_SUFFIXES + ARRAY_SUFFIXES)} and IDX files."
     )
 
 
 def _lines(path: Path, n_samples: int) -> list[str]:
-    """The lines of a file; empty ones at its ends count where samples would lack a line."""
+    """The lines of a file; empty lines at the ends count if there are too few lines otherwise."""
     found = lines(path)
     if len(found) >= n_samples:
         return found
@@ -140,7 +147,7 @@ def _of_array(arrays: Arrays, key: str | None) -> list[str]:
     values, _ = arrays.read(key, is_label_array)
     if values.ndim == 0 or values.size != len(values):
         raise InputError(
-            f"{arrays.source} has labels of shape {values.shape}; one for each sample is accepted."
+            f"{arrays.source} has labels of shape {values.shape}; one label per sample is accepted."
         )
     return label_texts(values.ravel().tolist())
 
@@ -154,8 +161,8 @@ def _of_table(
     others = [name for name in names if name != id_name]
     if key is None and len(others) != 1:
         raise InputError(
-            f"{found.source} has the columns {few(names, 8)}; one of labels is accepted, alone or "
-            f"with one of ids that is named 'id' or by --id-column (id_column=)."
+            f"{found.source} has the columns {few(names, 8)}; one column of labels is accepted, "
+            f"and one of ids, called 'id' or named by --id-column (id_column=)."
         )
     labels = texts(table, key or others[0], found.source, "labels")
     if id_name is None:

@@ -1,4 +1,4 @@
-"""Which images there are: in a folder, by a pattern, in a list."""
+"""List images: in a folder, by a pattern, or in a text file."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from infomeans.data.files import IMAGE_SUFFIXES, has_suffix, lines, printable
 from infomeans.errors import InputError
 
 PICTURE_SUFFIXES = IMAGE_SUFFIXES + NOT_READ
-"""Those that are not read are listed as well, so that somebody hears of them."""
+"""Includes formats that cannot be read, so that they are reported."""
 
 Listing = list[tuple[str, str]]
 """Pairs of a path and an id."""
 
 
 def images_in(folder: Path) -> Listing:
-    """The images in a folder and those below it, by their path relative to the folder."""
+    """The images in a folder and its subfolders; ids are paths relative to the folder."""
     found = sorted(_walk(str(folder), "", frozenset()))
     if not found:
-        raise InputError(f"{folder} holds no image; accepted are {', '.join(IMAGE_SUFFIXES)}.")
+        raise InputError(f"{folder} holds no images; accepted are {', '.join(IMAGE_SUFFIXES)}.")
     return [(os.path.join(folder, name), printable(name)) for name in found]
 
 
 def _walk(folder: str, prefix: str, above: frozenset[tuple[int, int]]) -> Iterator[str]:
-    """Relative names; hidden ones and links to a folder above are left out."""
+    """Relative names, without hidden files and links to a parent folder."""
     status = os.stat(folder)
     here = (status.st_dev, status.st_ino)
     if here in above:
@@ -44,7 +44,7 @@ def _walk(folder: str, prefix: str, above: frozenset[tuple[int, int]]) -> Iterat
 
 
 def _may_hold_data(entry: os.DirEntry[str]) -> bool:
-    # A broken link is reported as unreadable; a pipe would be waited for.
+    # A broken link is later reported as unreadable. Reading a pipe would block.
     return entry.is_file() or entry.is_symlink()
 
 
@@ -62,15 +62,15 @@ def images_matching(pattern: str) -> Listing:
     )
     if not found:
         raise InputError(
-            f"{pattern} matches no image; accepted are {', '.join(IMAGE_SUFFIXES)}, and ** for "
-            f"folders within folders."
+            f"{pattern} matches no images; accepted are {', '.join(IMAGE_SUFFIXES)}, and ** for "
+            f"subfolders."
         )
     return [(os.path.join(base, name), printable(name)) for name in found]
 
 
 def images_listed_in(file: Path) -> Listing:
-    """The images that a text file names, one a line, relative to its own folder."""
+    """The images that a text file lists, one per line, relative to the file's folder."""
     names = [line for line in lines(file) if line and not line.startswith("#")]
     if not names:
-        raise InputError(f"{file} lists no image; one path a line is accepted.")
+        raise InputError(f"{file} lists no images; one path per line is accepted.")
     return [(os.path.join(file.parent, name), printable(name)) for name in names]

@@ -1,4 +1,4 @@
-"""Where the samples of a data set lie, and how to get at them."""
+"""Storage of samples: arrays in memory or mapped, and samples decoded on demand."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
     Index = Sequence[int] | NDArray[Any] | Tensor
 
 BLOCK = 1024
-"""Samples that are read at once."""
+"""Number of samples that are read at once."""
 
 MEMORY_SHARE = 0.5
-"""The share of the free memory that prepared samples may take."""
+"""Share of the free memory that prepared samples may take."""
 
 
 class Rows(ABC):
-    """Samples of one shape and type, by number.
+    """Samples of one shape and type, accessed by position.
 
     Attributes
     ----------
     shape : tuple of int
-        Of all samples, their number first.
+        Shape of all samples; the first axis is the sample.
     dtype : numpy dtype
+        Type of the values.
     """
 
     shape: tuple[int, ...]
@@ -40,10 +41,10 @@ class Rows(ABC):
 
     @abstractmethod
     def batch(self, index: Index) -> NDArray[Any]:
-        """The samples of these numbers, in any order."""
+        """The samples at these positions, in any order."""
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[Any]]:
-        """All samples in their order, some at a time."""
+        """All samples in order, `size` at a time."""
         for first in range(0, len(self), size):
             yield self.batch(np.arange(first, min(first + size, len(self))))
 
@@ -52,10 +53,9 @@ class Rows(ABC):
         return np.concatenate([*self.blocks(), np.empty((0, *self.shape[1:]), self.dtype)])
 
     def feed(self, prepare: Callable[[NDArray[Any]], Tensor]) -> Feed:
-        """The samples as a function prepares them for a network.
+        """The samples as tensors, prepared for a network by a function.
 
-        If they fit into memory, they are prepared once. If not, every batch is prepared when it is
-        asked for.
+        If they fit into memory, they are prepared once. Otherwise each batch is prepared on demand.
         """
         import torch
 
@@ -84,7 +84,7 @@ class ArrayRows(Rows):
         self.shape, self.dtype = array.shape, array.dtype
 
     def batch(self, index: Index) -> NDArray[Any]:
-        """The samples of these numbers."""
+        """The samples at these positions."""
         return self.array[np.asarray(index)]
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[Any]]:
@@ -102,15 +102,16 @@ class ArrayRows(Rows):
 
 
 class DecodedRows(Rows):
-    """Samples that are decoded when they are asked for, such as image files.
+    """Samples that are decoded on demand, such as image files.
 
     Parameters
     ----------
     decode : callable
-        Takes numbers and gives the samples of these.
+        Takes positions and returns the samples there.
     shape : tuple of int
-        Of all samples, their number first.
+        Shape of all samples; the first axis is the sample.
     dtype : numpy dtype
+        Type of the values.
     """
 
     def __init__(
@@ -123,23 +124,23 @@ class DecodedRows(Rows):
         self.shape, self.dtype = shape, np.dtype(dtype)
 
     def batch(self, index: Index) -> NDArray[Any]:
-        """The samples of these numbers."""
+        """The samples at these positions."""
         return self.decode(np.asarray(index).tolist())
 
 
 class Feed(ABC):
-    """Prepared samples, by number: what a network trains on."""
+    """Prepared samples, accessed by position: the input of a network."""
 
     @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod
     def batch(self, index: Tensor) -> Tensor:
-        """The samples of these numbers, in any order."""
+        """The samples at these positions, in any order."""
 
     @abstractmethod
     def blocks(self, size: int = BLOCK) -> Iterator[Tensor]:
-        """All samples in their order, some at a time."""
+        """All samples in order, `size` at a time."""
 
     def mean(self) -> Tensor:
         """The mean sample."""
@@ -162,7 +163,7 @@ class TensorFeed(Feed):
         return len(self.x)
 
     def batch(self, index: Tensor) -> Tensor:
-        """The samples of these numbers."""
+        """The samples at these positions."""
         return self.x[index.to(self.x.device)]
 
     def blocks(self, size: int = BLOCK) -> Iterator[Tensor]:
@@ -175,13 +176,14 @@ class TensorFeed(Feed):
 
 
 class LazyFeed(Feed):
-    """Samples that are read and prepared whenever they are asked for.
+    """Samples that are read and prepared on demand.
 
     Parameters
     ----------
     rows : Rows
+        The samples.
     prepare : callable
-        From an array of samples to a tensor.
+        Turns an array of samples into a tensor.
     """
 
     def __init__(self, rows: Rows, prepare: Callable[[NDArray[Any]], Tensor]) -> None:
@@ -192,16 +194,16 @@ class LazyFeed(Feed):
         return len(self.rows)
 
     def batch(self, index: Tensor) -> Tensor:
-        """The samples of these numbers."""
+        """The samples at these positions."""
         return self.prepare(self.rows.batch(index.cpu().numpy()))
 
     def blocks(self, size: int = BLOCK) -> Iterator[Tensor]:
-        """All samples in their order."""
+        """All samples in order, `size` at a time."""
         yield from map(self.prepare, self.rows.blocks(size))
 
 
 def free_memory() -> float:
-    """Bytes that can still be used; without limit where the system does not say."""
+    """Free memory in bytes; infinity if the system does not report it."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             for line in file:

@@ -1,4 +1,4 @@
-"""How input was read, so that other input can be read the same way."""
+"""Schemas: how input was read, so that new input can be read in the same way."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from infomeans.data.decoding import Fit
 from infomeans.errors import InputError
 
 FILE, KEY = "model.json", "input"
-"""Where the schema for a model's input is."""
+"""File and key of the schema in a model folder."""
 
 OLD_FILE = "input.json"
-"""Where it was in the first format of models."""
+"""File of the schema in the first model format."""
 
 Kind = Literal["images", "table", "array"]
 Depth = Literal["uint8", "uint16", "float32"]
@@ -24,7 +24,7 @@ Depth = Literal["uint8", "uint16", "float32"]
 
 @dataclass(frozen=True)
 class Schema(ABC):
-    """What all schemas share; they go to plain JSON and come back from it."""
+    """Base class of the schemas; they can be written to JSON and read back."""
 
     kind: ClassVar[Kind]
 
@@ -45,11 +45,11 @@ class Schema(ABC):
             for name, value in plain.items()
             if name != "kind"
         }
-        return _RECIPES[plain["kind"]](**fields)
+        return _SCHEMAS[plain["kind"]](**fields)
 
 
 def read_schema(path: Path) -> Schema:
-    """How to read input for a model, from the folder of the model or of its run."""
+    """Read the schema of a model's input from the folder of the model or of its run."""
     for folder in (path, path / "model"):
         if (folder / FILE).exists():
             try:
@@ -68,7 +68,7 @@ def _json(path: Path) -> Any:
 class ImageSchema(Schema):
     """Images of one size, with 1 or 3 channels, all of one depth.
 
-    `fit` is what was done to other proportions; before there was a choice, images were stretched.
+    `fit` is how images of other proportions were treated. Old models always stretched them.
     """
 
     kind = "images"
@@ -107,7 +107,7 @@ class TableSchema(Schema):
 
 @dataclass(frozen=True)
 class ArraySchema(Schema):
-    """Samples of one shape, from the array of that name in files that hold several."""
+    """Samples of one shape; `key` is the name of the array in a file that holds several."""
 
     kind = "array"
 
@@ -116,10 +116,10 @@ class ArraySchema(Schema):
 
     @property
     def sample_shape(self) -> tuple[int, ...]:
-        """As in the array."""
+        """Shape of one row of the array."""
         return self.shape
 
 
-_RECIPES: dict[str, type[Schema]] = {
+_SCHEMAS: dict[str, type[Schema]] = {
     cls.kind: cls for cls in (ImageSchema, TableSchema, ArraySchema)
 }

@@ -1,4 +1,4 @@
-"""What an input is: images, a table or arrays."""
+"""Find out what an input is: images, a table or arrays."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ Found = Images | Table | Arrays
 
 
 def locate(source: Any) -> Found:
-    """What a path, pattern, array, dataset or frame holds; files are not read yet.
+    """Find out whether an input holds images, a table or arrays, without reading the files.
 
     Parameters
     ----------
     source : str, path, array, dataset or frame
-        As for `open`, but no name of a benchmark.
+        As for `open`, except for the name of a benchmark.
     """
     name = type(source).__name__
     if isinstance(source, str | os.PathLike):
@@ -77,8 +77,7 @@ def _at(where: str) -> Found:
     if glob.has_magic(where):
         return _files(where, images_matching(where))
     raise InputError(
-        f"{where}: there is no such file or folder, and no benchmark of that name "
-        f"({', '.join(BENCHMARKS)})."
+        f"{where}: no such file or folder, and no benchmark of that name ({', '.join(BENCHMARKS)})."
     )
 
 
@@ -91,7 +90,7 @@ def _in_file(path: Path) -> Found:
         return Table.in_file(path)
     if has_suffix(path.name, ARRAY_SUFFIXES) or is_idx(path):
         return Arrays.in_file(path)
-    raise InputError(f"{path} is of no known format; accepted are {ACCEPTED}.")
+    raise InputError(f"{path} has an unknown format; accepted are {ACCEPTED}.")
 
 
 def _files(source: str, listing: Listing) -> Images:

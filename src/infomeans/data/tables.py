@@ -1,4 +1,4 @@
-"""Tables: numeric columns as features."""
+"""Read tables, with numeric columns as features."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that can be loaded, wherever it is.
+    """A table in a file or in memory.
 
-    `load` takes the names of columns that are text even if they look like numbers.
+    `load` takes the names of columns to read as text even if they look like numbers.
     """
 
     source: str
@@ -42,7 +42,7 @@ class Table:
 
     @classmethod
     def of_frame(cls, frame: object) -> Table:
-        """The table that a frame of pandas, polars or another library holds."""
+        """The table in a data frame of pandas, polars or another library."""
         return cls(type(frame).__name__, partial(_convert, frame))
 
 
@@ -69,21 +69,22 @@ def read_table(
     impute: Literal["median"] | None = None,
     like: TableSchema | None = None,
 ) -> Dataset:
-    """The numeric columns of a table as samples (n, d).
+    """Read the numeric columns of a table as samples (n, d).
 
     Parameters
     ----------
     found : Table
+        The table to read.
     columns : sequence of str, optional
-        The features; by default all numeric columns.
+        Feature columns; by default all numeric columns.
     id_column : str, optional
-        Gives the ids; by default the index of a pandas frame, or else the rows' numbers.
+        Column of ids; by default the index of a pandas frame, or else the row numbers.
     label_column : str, optional
-        Gives the labels and is no feature.
+        Column of labels, which is not a feature.
     impute : "median", optional
-        What takes the place of missing values.
+        How to fill missing values.
     like : TableSchema, optional
-        The columns and medians to use.
+        Columns and medians to use.
     """
     source = found.source
     table = found.load(
@@ -132,7 +133,7 @@ def _check(table: pyarrow.Table, source: str, impute: str | None) -> None:
 
 
 def _pandas_index(table: pyarrow.Table) -> list[str]:
-    """The columns that hold the index of a pandas frame, unless it just counts the rows."""
+    """The index columns of a pandas frame; none if the index only counts the rows."""
     metadata = table.schema.pandas_metadata or {"index_columns": []}
     return [name for name in metadata["index_columns"] if isinstance(name, str)]
 
@@ -148,7 +149,7 @@ def _default_id_column(
 def _features(
     table: pyarrow.Table, source: str, reserved: Collection[str | None]
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """The numeric columns, and the others with the reason why they are left out."""
+    """The numeric columns, and the ignored columns with reasons."""
     reasons = {
         name: why_no_feature(table[name]) if name else "no name"
         for name in table.column_names
@@ -162,9 +163,7 @@ def _features(
     ]
     if not names:
         found = [f"{name} ({reasons.get(name, 'ids or labels')})" for name in table.column_names]
-        raise InputError(
-            f"{source} has no numeric column that could be a feature: {few(found, 8)}."
-        )
+        raise InputError(f"{source} has no numeric column to use as a feature: {few(found, 8)}.")
     return names, ignored
 
 
@@ -175,24 +174,24 @@ def _check_chosen(
     reserved: Collection[str | None],
     like: TableSchema | None,
 ) -> None:
-    """Refuse columns that are not there, are no numbers, or hold the ids or labels."""
+    """Refuse columns that are missing, are not numeric, or hold the ids or labels."""
     who = "--columns" if like is None else "the model"
     unknown = [name for name in names if name not in table.column_names]
     if unknown:
         raise InputError(
-            f"{source} lacks what {who} asks for: {few(unknown)}; it has the columns "
+            f"{source} lacks columns that {who} needs: {few(unknown)}; it has the columns "
             f"{few(table.column_names, 8)}."
         )
     taken = [name for name in names if name in reserved]
     if taken:
-        raise InputError(f"{who} asks for {few(taken)}, which holds the ids or the labels.")
+        raise InputError(f"{who} names {few(taken)}, which holds the ids or the labels.")
     wrong = [
         f"{name} ({reason})"
         for name in names
         if (reason := why_no_feature(table[name])) and not (reason == EMPTY and like)
     ]
     if wrong:
-        raise InputError(f"{source}: {who} asks for columns that hold no numbers: {few(wrong)}.")
+        raise InputError(f"{source}: {who} names columns that are not numeric: {few(wrong)}.")
 
 
 def _medians(X: NDArray[Any]) -> tuple[float, ...]:
@@ -202,7 +201,7 @@ def _medians(X: NDArray[Any]) -> tuple[float, ...]:
 def _fill(
     X: NDArray[Any], names: list[str], medians: tuple[float, ...] | None, source: str
 ) -> None:
-    """Put the medians in place of what is missing or infinite."""
+    """Replace missing and infinite values by the medians."""
     missing = ~np.isfinite(X)
     if medians is not None:
         X[missing] = np.broadcast_to(medians, X.shape)[missing]
@@ -210,6 +209,6 @@ def _fill(
         counts = zip(names, missing.sum(axis=0), strict=True)
         found = few([f"{name} ({count})" for name, count in counts if count])
         raise InputError(
-            f"{source}: missing or infinite values in {found}; fill them in, or fit with --impute "
+            f"{source}: missing or infinite values in {found}; fill them in, or use --impute "
             f"median (impute='median')."
         )

@@ -1,4 +1,4 @@
-"""Datasets in torch's manner: a length, and items by position."""
+"""Map-style torch datasets: a length, and items by position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from infomeans.errors import InputError
 
 @runtime_checkable
 class TorchDataset(Protocol):
-    """What is asked of a dataset; nothing of torch's is needed."""
+    """The interface of a map-style dataset; torch itself is not needed."""
 
     def __len__(self) -> int: ...
 
@@ -46,7 +46,7 @@ def stack(dataset: TorchDataset) -> NDArray[Any]:
         if sample.shape != samples[0].shape:
             raise InputError(
                 f"{type(dataset).__name__}: item {position} has the shape {sample.shape}, but "
-                f"item 0 has {samples[0].shape}; all must be alike."
+                f"item 0 has {samples[0].shape}; all must have the same shape."
             )
     return np.stack(samples)
 

@@ -1,8 +1,8 @@
-"""Decoding many image files in several processes.
+"""Decode many image files in several processes.
 
-Of a small image Python takes longer than the decoder, so that threads would wait for each other.
-The processes run `decoding.py` and nothing else. Those of `multiprocessing` would run the user's
-script again, with all that it imports.
+For a small image, Python takes longer than the decoder, and threads would wait for each other. The
+processes run only `decoding.py`; those of `multiprocessing` would run the user's script and its
+imports again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from infomeans.data import decoding
 from infomeans.data.decoding import Decoded, Fit, Size, decode_all
 from infomeans.threads import available_cpus
 
-# A process starts in the time that it takes to look at some 600 small images.
+# Starting a process takes as long as looking at about 600 small images.
 LOOKS_PER_WORKER = 1000
 RESIZES_PER_WORKER = 64
 LARGEST_PIECE = 250
@@ -30,7 +30,7 @@ Worker = subprocess.Popen[bytes]
 def decode_files(
     paths: Sequence[str], size: Size | None, fit: Fit = "stretch"
 ) -> Iterator[list[Decoded]]:
-    """`decode_all` piece by piece, in as many processes as pay and there are cores for."""
+    """`decode_all` piece by piece, in several processes if there are enough images and cores."""
     length = min(LARGEST_PIECE, max(1, len(paths) // 50))
     pieces = list(enumerate(paths[i : i + length] for i in range(0, len(paths), length)))
     least = LOOKS_PER_WORKER if size is None else RESIZES_PER_WORKER
@@ -68,7 +68,7 @@ def _send(worker: Worker, job: object) -> None:
 
 
 def _receive(worker: Worker, number: int) -> list[Decoded] | None:
-    """A piece; None if the worker has died, or if something else wrote to its output."""
+    """The next piece; None if the worker has died or its output is corrupted."""
     assert worker.stdout is not None
     try:
         received, decoded = pickle.load(worker.stdout)  # noqa: S301

@@ -1,4 +1,4 @@
-"""The estimators, with scikit-learn's interface."""
+"""Estimators with the scikit-learn interface."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The auto-encoder alone."""
+"""The auto-encoder as an estimator of its own."""
 
 from __future__ import annotations
 
@@ -24,25 +24,35 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Autoencoder(DeepEstimator):
-    """The auto-encoder alone, as a transformer to its embedding.
+    """An auto-encoder without clustering, as a transformer to its embedding.
 
-    Its `network_` can be handed to several clusterers, which then need no pretraining of their
-    own: `MIADM(network=autoencoder.network_, pretrain_epochs=0)`.
+    Several clusterers can share its `network_`. They then need no pretraining:
+    `MIADM(network=autoencoder.network_, pretrain_epochs=0)`.
 
     The parameters not listed here are those of `DeepClusterer`.
 
     Parameters
     ----------
     n_features : int
-        Length of the embedding, for `network="auto"`; a network factory is asked for it in place of
-        the number of clusters.
+        Length of the embedding, for `network="auto"`. A network factory gets it in place of the
+        number of clusters.
     epochs : int, optional
-        By default fewer, the more samples there are.
+        Number of epochs. By default fewer, the more samples there are.
 
     Attributes
     ----------
     network_ : nn.Module
+        The trained network.
     history_ : list of dict
+        One record per epoch; see `infomeans.training.Record`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from infomeans import Autoencoder
+    >>> X = load_iris().data
+    >>> Autoencoder(n_features=2, epochs=2, random_state=0).fit(X).transform(X).shape
+    (150, 2)
     """
 
     n_features: int = field(default=16, kw_only=False)
@@ -69,8 +79,8 @@ class Autoencoder(DeepEstimator):
         with self._training(data, settings, self.n_features, self.n_features) as (trainer, x):
             if not trainer.model.network.reconstructs:
                 raise ValueError(
-                    f"network={self.network!r} has no method decode(z), so there is no "
-                    f"reconstruction to train it by."
+                    f"network={self.network!r} has no method decode(z), so it cannot be trained "
+                    f"to reconstruct its input."
                 )
             trainer.pretrain(x)
             trainer.embed(TensorFeed(x.batch(torch.tensor([0]))))

@@ -1,4 +1,4 @@
-"""What all estimators share: parameters, checks, and predictions of a trained model.
+"""Base classes of the estimators: parameters, checks, and predictions of a trained model.
 
 An estimator is a dataclass: its fields are its parameters, and its constructor only stores them.
 """
@@ -55,7 +55,7 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Learns a model of samples, and embeds others with it."""
+    """Learns a model of samples and embeds new samples with it."""
 
     device: str = "auto"
     n_threads: int | None = None
@@ -92,16 +92,16 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return _joined(z for (z,) in self._outputs(X, posteriors=False))
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the fitted model to a folder, from which `infomeans.load` reads it back.
+        """Save the fitted model to a folder; `infomeans.load` reads it back.
 
-        It is saved with the parameters it was fitted with, whatever was set since.
+        It is saved with the parameters it was fitted with, even if they were changed since.
 
         Parameters
         ----------
         path : path
-            A new folder, made if need be.
+            Folder to write to; created if it does not exist.
         overwrite : bool
-            Whether to replace a model that is there.
+            Whether to replace an existing model.
         """
         check_is_fitted(self, "model_")
         saving.write_model(self, path, overwrite=overwrite)
@@ -111,12 +111,12 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self.model_.n_features
 
     def _dataset(self, X: ArrayLike | Dataset, *, reset: bool) -> Dataset:
-        """Samples as a data set, checked; this is where an array becomes one."""
+        """Check samples and return them as a data set."""
         data = X if isinstance(X, Dataset) else Dataset.of_array(self._validated(X, reset))
         channel_axis((len(data), *data.shape))
         if len(data.shape) == 1 and getattr(self, "augment", False):
             raise ValueError(
-                "augment=True needs images, but X holds vectors; leave it (--augment) out."
+                "augment=True (--augment) needs images, but X holds vectors; leave it out."
             )
         if reset:
             if len(data.shape) == 1:
@@ -147,13 +147,13 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _outputs(
         self, X: ArrayLike | Dataset, *, posteriors: bool = True
     ) -> Iterator[tuple[Tensor, ...]]:
-        """What the model gives for samples, block by block."""
+        """The model's outputs for these samples, block by block."""
         data, device = self._dataset(X, reset=False), make_fabric(self.device).device
         model = self.model_
         prepared = (model.prepare(block, device) for block in data.blocks())
         outputs = model.outputs(prepared, device, posteriors=posteriors)
         while True:
-            # The caller's own code between two blocks has the caller's threads.
+            # Restore the caller's number of threads between two blocks.
             with limited(self.n_threads), step_threads(BLOCK * model.work):
                 block = next(outputs, None)
             if block is None:
@@ -161,13 +161,13 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             yield block
 
     def _build_method(self, n_features: int, tensors: Mapping[str, Tensor]) -> nn.Module | None:
-        """A method of the right size for a saved model; an auto-encoder has none."""
+        """A method of the right size to load a saved model into; None for an auto-encoder."""
         return None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
-    """Gives samples to clusters, with a probability for each."""
+    """Assigns samples to clusters, with a probability for each cluster."""
 
     n_clusters: int = field(default=8, kw_only=False)
 
@@ -213,12 +213,12 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         return IF.mutual_information(torch.as_tensor(self.predict_proba(X))).item()
 
     def check(self, X: ArrayLike | Dataset) -> None:
-        """Raise what `fit` would raise for these samples before it trains; change nothing."""
+        """Raise the errors that `fit` would raise before training; change nothing."""
         self._validate_params()
         self._check(clone(self)._dataset(X, reset=True))
 
     def planned_threads(self, X: ArrayLike | Dataset) -> int:
-        """How many threads `fit` would compute with."""
+        """Number of threads that `fit` would use."""
         with limited(self.n_threads):
             return allowed()
 
@@ -228,11 +228,11 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         return _joined(embeddings), _joined(posteriors)
 
     def _embedding_to_keep(self) -> Array:
-        """The embedding of the samples seen in fit, as a run keeps it."""
+        """The embedding of the samples seen in fit, as stored in a run."""
         return self.embedding_
 
     def _keep(self, model: Model, fitted: Fitted) -> None:
-        """Make the result of a fit the estimator's own, and warn of what is wrong with it."""
+        """Set the fitted attributes, and warn about doubtful clusters."""
         self.model_ = model
         self.fitted_ = fitted
         self.labels_ = fitted.labels
@@ -245,8 +245,8 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         make_fabric(self.device)
         if len(data) < self.n_clusters:
             raise ValueError(
-                f"n_samples={len(data)} is less than n_clusters={self.n_clusters}; give at "
-                f"least as many samples as clusters."
+                f"n_samples={len(data)} is less than n_clusters={self.n_clusters}; at least as "
+                f"many samples as clusters are needed."
             )
 
     @abstractmethod

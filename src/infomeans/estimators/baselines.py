@@ -1,4 +1,4 @@
-"""What a deep method has to beat: K-means and graph agglomeration on the data themselves."""
+"""Baselines without a network: K-means and graph agglomeration on the scaled data."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 COMPONENTS = 64
-"""Principal components that are kept of samples with more features."""
+"""Number of principal components to keep if samples have more features."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Baseline(SampleClusterer):
-    """Clusters of the scaled samples, with no network."""
+    """Base class: clusters the scaled samples, without a network."""
 
     embeddings: bool = False
 
@@ -79,7 +79,7 @@ class Baseline(SampleClusterer):
 
     @abstractmethod
     def _cluster(self, x: Tensor) -> nn.Module:
-        """What gives flat samples to the clusters of these, (n, d) or (n, c, h, w)."""
+        """Cluster samples (n, d) or (n, c, h, w); return the module that assigns new ones."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -89,15 +89,29 @@ class KMeansBaseline(Baseline):
     Parameters
     ----------
     n_clusters : int
+        Number of clusters.
     n_init : int
-        Starts, of which the best counts.
+        Number of random starts; the best one is kept.
     embeddings : bool
-        Whether the samples are embeddings, whose features are not standardised one by one.
+        Whether the samples are embeddings. Their features are not standardised one by one.
     random_state : int, RandomState or None
+        Seed of the starts.
 
     Attributes
     ----------
-    labels_, cluster_centers_ : arrays
+    labels_ : (n,) integer array
+        Clusters of the samples seen in fit.
+    cluster_centers_ : (n_clusters, d) array
+        Means of the clusters, in scaled units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans import KMeansBaseline
+    >>> X = np.array([[0.0, 0.0], [0.1, 0.0], [9.0, 9.0], [9.1, 9.0]])
+    >>> labels = KMeansBaseline(n_clusters=2, random_state=0).fit(X).labels_
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
     """
 
     n_init: int = N_INIT
@@ -123,25 +137,38 @@ class KMeansBaseline(Baseline):
 class GraphBaseline(Baseline):
     """Graph agglomeration on the scaled samples.
 
-    A new sample belongs to the cluster of its nearest neighbour among those seen in fit. The model
-    therefore keeps these; of more than 64 features it keeps 64 principal components, and measures
-    the distances of new samples in them.
+    A new sample gets the cluster of its nearest neighbour among the samples seen in fit. The model
+    therefore stores those samples. If they have more than 64 features, it stores 64 principal
+    components and measures distances in them.
 
     Parameters
     ----------
     n_clusters : int
+        Number of clusters.
     n_neighbors : int, optional
-        By default the square root of the mean size of a cluster, from 8 to 20.
+        Number of nearest neighbours in the graph. By default the square root of the mean cluster
+        size, between 8 and 20.
     augment : bool
-        Whether to measure distances that turns, scalings, shears and shifts cannot undo, if that
-        makes clearer clusters (`infomeans.graph.tangent_graph`). It assumes that such changes
-        leave an image what it is.
+        Whether to use distances that ignore small rotations, scalings, shears and shifts
+        (`infomeans.graph.tangent_graph`), if that gives clearer clusters. It assumes that such
+        changes do not alter what an image shows.
     embeddings : bool
-        Whether the samples are embeddings, whose features are not standardised one by one.
+        Whether the samples are embeddings. Their features are not standardised one by one.
 
     Attributes
     ----------
-    labels_, cluster_centers_ : arrays
+    labels_ : (n,) integer array
+        Clusters of the samples seen in fit.
+    cluster_centers_ : (n_clusters, d) array
+        Means of the clusters, in scaled units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans import GraphBaseline
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    >>> GraphBaseline(n_clusters=2).fit_predict(X)
+    array([0, 0, 0, 1, 1])
     """
 
     n_neighbors: int | None = None
@@ -179,7 +206,7 @@ class GraphBaseline(Baseline):
 
 
 class Mixture(nn.Module):
-    """Posteriors of the mixture of Gaussians with one variance that K-means stands for."""
+    """Posteriors of the Gaussian mixture with one shared variance that K-means implies."""
 
     prototypes: Tensor
     variance: Tensor
@@ -196,7 +223,7 @@ class Mixture(nn.Module):
 
 
 class Votes(nn.Module):
-    """Shares of the clusters among the nearest samples; the nearest has half of the votes."""
+    """Votes of the nearest samples for their clusters; the nearest one has half of the votes."""
 
     components: Tensor
     samples: Tensor
@@ -214,10 +241,10 @@ class Votes(nn.Module):
         self.register_buffer("labels", torch.zeros(n_samples, dtype=torch.long))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The shares (n, K)."""
+        """The shares of the votes (n, K)."""
         x = self.projected(x.flatten(1))
         count = min(self.n_neighbors, len(self.samples))
-        # In double precision, for inner products are too coarse to tell a sample from a near copy.
+        # Double precision: float32 inner products cannot tell a sample from a near copy.
         x, samples = x.double(), self.samples.double()
         distances = samples.square().sum(dim=1) - 2 * x @ samples.T
         near = distances.topk(count, largest=False).indices
@@ -225,12 +252,12 @@ class Votes(nn.Module):
         return (votes[:, 0] + votes.mean(dim=1)) / 2
 
     def projected(self, x: Tensor) -> Tensor:
-        """The principal components of flat samples, or the samples if all features are kept."""
+        """Flat samples projected to the principal components; unchanged if there are none."""
         return x @ self.components.to(x) if self.components.shape[1] else x
 
 
 def _components(scaled: Array) -> Array:
-    """The leading principal components (d, 64) of flat samples; (d, 0) if there is no need."""
+    """The leading principal components (d, 64) of flat samples; (d, 0) if they are not needed."""
     if min(scaled.shape) <= COMPONENTS:
         return np.empty((scaled.shape[1], 0), np.float32)
     found = PCA(COMPONENTS, svd_solver="randomized", random_state=0).fit(scaled)

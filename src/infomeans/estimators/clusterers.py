@@ -1,7 +1,7 @@
-"""The clusterers: one class for each method of the registry, made from the method itself.
+"""The clusterers: one class for each method of the registry, generated from the method.
 
 A method declares its parameters once, in its constructor, and describes them in its docstring. The
-class of its estimator takes both over.
+estimator class takes both from there.
 """
 
 from __future__ import annotations
@@ -17,17 +17,35 @@ from infomeans.methods.parameters import parameters_of
 if TYPE_CHECKING:
     from infomeans.methods.base import Method
 
+_EXAMPLE = """
+Examples
+--------
+>>> from sklearn.datasets import make_blobs
+>>> from infomeans import {name}
+>>> X, _ = make_blobs(n_samples=90, centers=3, random_state=0)
+>>> model = {name}(n_clusters=3, pretrain_epochs=2, epochs=2, random_state=0).fit(X)
+>>> model.labels_.shape
+(90,)
+>>> model.predict_proba(X[:2]).shape
+(2, 3)
+"""
+
 
 def make_clusterer(name: str, method: type[Method], slug: str | None = None) -> type[DeepClusterer]:
-    """An estimator class for a method.
+    """Make an estimator class for a method.
 
     Parameters
     ----------
     name : str
-        Of the class.
+        Name of the class.
     method : subclass of Method
+        The clustering method.
     slug : str, optional
-        Its name in the registry; a method of your own has none.
+        Name of the method in the registry; None for a method of your own.
+
+    Returns
+    -------
+    subclass of DeepClusterer
 
     Examples
     --------
@@ -39,7 +57,7 @@ def make_clusterer(name: str, method: type[Method], slug: str | None = None) -> 
     """
     parameters = parameters_of(method)
     content: dict[str, Any] = {
-        "__doc__": _docstring(method),
+        "__doc__": _docstring(method) + (_EXAMPLE.format(name=name) if slug else ""),
         "__module__": __name__,
         "__annotations__": {one.name: _plain_type(one.type) for one in parameters},
         "method": slug or method,
@@ -55,24 +73,24 @@ def make_clusterer(name: str, method: type[Method], slug: str | None = None) -> 
 
 
 def _plain_type(hint: Any) -> Any:
-    """A type without what validates its values."""
+    """A type without its constraints."""
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
 def _docstring(method: type[Method]) -> str:
-    """The method's own words, without the parameters that the estimator works out by itself."""
+    """The method's docstring, without the parameters that the estimator sets itself."""
     lines = (getdoc(method) or "").splitlines()
     kept = [line for line in lines if line != "n_clusters, n_features : int"]
     shared = "The parameters not listed here are those of `DeepClusterer`."
     if "Parameters" in kept:
         at = kept.index("Parameters")
-        return "\n".join([*kept[:at], shared, "", *kept[at:]])
-    return "\n".join([*kept, "", shared])
+        return "\n".join([*kept[:at], shared, "", *kept[at:], ""])
+    return "\n".join([*kept, "", shared, ""])
 
 
 CLUSTERERS = {
     info.estimator: make_clusterer(info.estimator, info.load(), slug)
     for slug, info in METHODS.items()
 }
-# A class can be pickled only if its module has it by its name.
+# Pickle finds a class by its name in its module.
 globals().update(CLUSTERERS)

@@ -1,4 +1,4 @@
-"""The estimators that train a network."""
+"""Estimators that train a network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from infomeans.estimators.base import (
     SampleClusterer,
     SampleEstimator,
 )
-from infomeans.estimators.saving import GIVEN, digest, plain_params
+from infomeans.estimators.saving import USER_SUPPLIED, digest, plain_params
 from infomeans.functional.affine import LIMITS
 from infomeans.methods import find_method
 from infomeans.model import Model, Scaling
@@ -59,12 +59,12 @@ if TYPE_CHECKING:
     from infomeans.training import Settings
 
 NO_EFFECT = ("verbose",)
-"""Parameters that do not change the result of a training."""
+"""Parameters that do not affect the result."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DeepEstimator(SampleEstimator):
-    """Trains a network on samples."""
+    """Base class of estimators that train a network."""
 
     network: NetworkSpec = "auto"
     batch_size: int | None = None
@@ -96,9 +96,9 @@ class DeepEstimator(SampleEstimator):
     def _training(
         self, data: Dataset, settings: Settings, n_clusters: int, n_features: int
     ) -> Iterator[tuple[Trainer, Feed]]:
-        """A trainer for a model of these samples, and the samples as it takes them.
+        """A trainer for a model of these samples, and the prepared samples.
 
-        Whatever happens inside, random states and callbacks are left as they should be.
+        On exit, even after an error, random states are restored and callbacks are told of the end.
         """
         fabric, seed = make_fabric(self.device, self.precision), self._seed()
         callbacks = [*(self.callbacks or ()), *([ProgressBars()] if self.verbose else [])]
@@ -136,7 +136,7 @@ class DeepEstimator(SampleEstimator):
     def _checkpoint(
         self, data: Dataset, settings: Settings, network: nn.Module, seed: int
     ) -> Checkpoint | None:
-        """Where to keep the training's state, with all that makes it this training."""
+        """The checkpoint file, with everything that identifies this training."""
         if self.checkpoint is None:
             return None
         params = plain_params(self.get_params(deep=False))
@@ -153,8 +153,8 @@ class DeepEstimator(SampleEstimator):
             "settings": asdict(settings),
             "augmentation": self._augmentation() if self.augment else None,
         }
-        if params["network"] == GIVEN:
-            # What is made anew every time has other weights every time, but for a seed.
+        if params["network"] == USER_SUPPLIED:
+            # Without a seed, a factory gives other initial weights every time.
             made_anew = self.random_state is None and not isinstance(self.network, nn.Module)
             weights = () if made_anew else (t.cpu() for t in network.state_dict().values())
             layers = [f"{name}: {type(layer).__name__}" for name, layer in network.named_modules()]
@@ -163,13 +163,13 @@ class DeepEstimator(SampleEstimator):
         return Checkpoint(self.checkpoint, identity)
 
     def _augmentation(self) -> dict[str, float]:
-        """What augmentation comes to in this training."""
+        """Settings of the augmentation."""
         return LIMITS
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DeepClusterer(SampleClusterer, DeepEstimator):
-    """What all clusterers share; a method makes it one.
+    """Base class of the deep clusterers; each subclass sets a method.
 
     Parameters
     ----------
@@ -180,65 +180,78 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         `preset="paper"` soft K-means.
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
-        "residual" and None take X as embeddings that another model has made, centred and divided by
-        one number, their mean spread: the one starts as the identity and moves them, by 3 at most
-        in any feature; the other leaves them as they are and learns a head on them.
-        A module of your own is copied, not changed; a callable is asked for one with
-        `network((d,) or (c, h, w), n_clusters)`.
+        "residual" and None treat X as embeddings of another model. These are centred and divided
+        by one number, their mean spread. "residual" starts as the identity and fine-tunes the
+        embeddings, moving each feature by at most 3. None keeps them fixed and learns only a head.
+        A module of your own is copied, not changed. A callable is called as
+        `network((d,) or (c, h, w), n_clusters)` and returns a module.
     pretrain_epochs, warmup_epochs, epochs : int, optional
-        The most epochs of each phase. By default the preset's, which are fewer the more samples
-        there are.
+        Maximum number of epochs of each phase. By default those of the preset, which are fewer the
+        more samples there are.
     batch_size : int, optional
+        Number of samples per batch; by default that of the preset.
     learning_rate : float, optional
-        Of the clustering phases.
+        Learning rate of the clustering phases; by default that of the preset.
     preset : {"fast", "paper"}
-        Settings of the optimisation for a CPU with few cores, or the paper's own, which take
-        hours.
+        Settings of the optimisation: "fast" for a CPU with few cores, or those of the paper, which
+        take hours.
     augment : bool
-        Whether the noisy pass sees images that are turned, scaled, sheared and shifted a little,
-        at random, instead of dropping pixels, and the graph measures distances that such changes
-        cannot undo, if that makes clearer clusters. The neighbours in the graph that the start
-        comes from then have a say in the targets, and predictions look at nine views of an image.
-        It assumes that such changes leave an image what it is.
+        Whether to train on images that are randomly rotated, scaled, sheared and shifted by small
+        amounts, instead of dropping pixels. The graph then uses distances that ignore such changes,
+        if that gives clearer clusters. The neighbours in that graph contribute to the targets, and
+        predictions are averaged over nine views of an image. It assumes that such changes do not
+        alter what an image shows.
     device : str
         "auto", "cpu", "cuda", "cuda:N" or "mps".
     n_threads : int, optional
-        How many threads compute on the CPU in fit, predict and transform. By default as many as
-        pay: one for small networks on vectors, more for convolutions, never more than CPUs are
-        available. Another number adds numbers up in another order, so the clusters may differ a
-        little.
+        Number of CPU threads in fit, predict and transform. By default chosen by the work per
+        step: one for small networks on vectors, more for convolutions, never more than there are
+        CPUs. Another number changes the order of summation, so the clusters may differ slightly.
     precision : str
-        Of the training, as Lightning Fabric names it.
+        Numerical precision of the training, in the terms of Lightning Fabric.
     random_state : int, RandomState or None
-        The same number gives the same clusters. None draws a new seed from the system, not from
+        The same seed gives the same clusters. None draws a new seed from the system, not from
         numpy's global state.
     verbose : int
         Whether to show progress bars.
     callbacks : list of Callback, optional
+        Called during training; see `infomeans.training.Callback`.
     checkpoint : path, optional
-        A file that keeps the state of the training after every epoch. If it exists already, fit
-        goes on from there, and ends as it would have without the break.
+        File that keeps the state of the training after every epoch. If it exists, fit resumes from
+        it, and the result is the same as without the interruption.
 
     Attributes
     ----------
     labels_ : (n,) integer array
-        The clusters of the samples seen in fit; equal to `predict` of them.
+        Clusters of the samples seen in fit; equal to `predict` of them.
     embedding_, confidences_ : (n, d) and (n,) arrays
-        The embedding of those samples, and the probability of each one's cluster. Not saved.
+        Embedding of those samples, and the probability of the cluster of each. Not saved.
     cluster_centers_ : (n_clusters, d) array
-        The clusters' centres in the embedding.
+        Centres of the clusters in the embedding.
     history_ : list of dict
-        One record an epoch; see `infomeans.training.Record`.
+        One record per epoch; see `infomeans.training.Record`.
     initial_labels_ : (n,) integer array
         The initial clusters.
     views_ : (8, 2, 3) array
-        With `augment`, the affine maps that make the views of an image, over which `predict_proba`
-        takes the mean; otherwise there are none. The embedding and the history come from the image
-        as it is.
+        With `augment`, the affine maps of the views that `predict_proba` averages over; empty
+        otherwise. The embedding and the history come from the unchanged image.
     n_threads_ : int
-        How many threads computed in fit. Not saved.
+        Number of threads used in fit. Not saved.
     network_, method_, scaling_ : nn.Module
         The parts of the trained model.
+
+    Examples
+    --------
+    A subclass only names its method; `make_clusterer` also adds the method's own parameters.
+
+    >>> from sklearn.datasets import make_blobs
+    >>> from infomeans.estimators import DeepClusterer
+    >>> class Clusterer(DeepClusterer):
+    ...     method = "mi-adm"
+    >>> X, _ = make_blobs(n_samples=90, centers=3, random_state=0)
+    >>> model = Clusterer(n_clusters=3, pretrain_epochs=2, epochs=2, random_state=0)
+    >>> model.fit_predict(X).shape
+    (90,)
     """
 
     init: Init = "auto"
@@ -260,7 +273,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:
-        """Learn the embedding and the clusters of X together; y is ignored.
+        """Learn the embedding and the clusters of X jointly; y is ignored.
 
         Parameters
         ----------
@@ -290,11 +303,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
 
     @property
     def views_(self) -> Array:
-        """The affine maps that make the views of an image; none without augmentation."""
+        """The affine maps of the views of an image; empty without augmentation."""
         return self.model_.views.numpy()
 
     def check(self, X: ArrayLike | Dataset) -> None:
-        """Raise what `fit` would raise for these samples before it trains; change nothing."""
+        """Raise the errors that `fit` would raise before training; change nothing."""
         super().check(X)
         shape = X.shape if isinstance(X, Dataset) else np.asarray(X).shape[1:]
         with isolated():
@@ -334,7 +347,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         )
 
     def planned_threads(self, X: ArrayLike | Dataset) -> int:
-        """How many threads `fit` would compute with."""
+        """Number of threads that `fit` would use."""
         data = X if isinstance(X, Dataset) else Dataset.of_array(np.asarray(X))
         settings, shape = self._settings(data), network_shape(data.shape)
         n_features = max(self.n_clusters, settings.least_features)
@@ -352,7 +365,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         return find_method(self.method).load() if isinstance(self.method, str) else self.method
 
     def _method_params(self) -> dict[str, Any]:
-        """The parameters that a clusterer has beyond those of all."""
+        """The parameters of the method, without those that all clusterers share."""
         shared = {*DeepClusterer.__dataclass_fields__}
         return {name: getattr(self, name) for name in self.get_params() if name not in shared}
 
@@ -367,7 +380,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     def _check_bounded(self, network: Any) -> None:
         if self._method_class().needs_bounded and not network.bounded:
             raise ValueError(
-                f"network={self.network!r} has an unbounded embedding, on which the loss of "
+                f"network={self.network!r} has an unbounded embedding, for which the loss of "
                 f"{type(self).__name__} has no minimum; end the encoder with a tanh or sigmoid, or "
-                f"set bounded=True on the module if its embedding is bounded in another way."
+                f"set bounded=True on the module if its embedding is bounded otherwise."
             )

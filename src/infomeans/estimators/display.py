@@ -1,4 +1,4 @@
-"""What a fitted clusterer shows: figures, and cards in a notebook."""
+"""Figures and notebook cards of a fitted clusterer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from infomeans.training import Fitted
 
 TYPICAL = 8
-"""Samples of each cluster in a figure."""
+"""Number of samples shown for each cluster in a figure."""
 
 
 class ClusterDisplay(ABC):
@@ -41,31 +41,31 @@ class ClusterDisplay(ABC):
     history_: list[dict[str, Any]]
 
     def plot_history(self) -> Figure:
-        """The losses, the entropies and the change of the targets over all epochs."""
+        """Plot the losses, the entropies and the change of the targets by epoch."""
         check_is_fitted(self, "model_")
         return history_figure(self.history_)
 
     def plot_map(self, X: ArrayLike | Dataset | None = None, projection: Kind = "auto") -> Figure:
-        """The embedding as a map, a point for each sample.
+        """Plot a two-dimensional map of the embedding.
 
         Parameters
         ----------
         X : array or Dataset, optional
-            By default the samples seen in fit.
+            Samples to show; by default those seen in fit.
         projection : {"auto", "lda", "pca", "umap"}
-            "auto" is UMAP where it is installed, otherwise linear discriminants.
+            "auto" is UMAP if it is installed, otherwise linear discriminant analysis.
         """
         embedding, clusters, _ = self._seen(X)
         return map_figure(embedding, clusters, projection)
 
     def plot_clusters(self, X: ArrayLike | Dataset | None = None) -> Figure:
-        """The clusters: how large, how sure and, for images, what they look like.
+        """Plot sizes and confidences of the clusters and, for images, what they look like.
 
         Parameters
         ----------
         X : array or Dataset, optional
-            By default the samples seen in fit. The typical images of each cluster are shown only
-            if they are given, for a model does not keep them.
+            Samples to show; by default those seen in fit. Typical images of each cluster are shown
+            only if X is given, because a model does not store the images.
         """
         embedding, clusters, confidences = self._seen(X)
         k = len(self.cluster_centers_)
@@ -80,7 +80,7 @@ class ClusterDisplay(ABC):
         prototypes = self.model_.decoded_centres(self.cluster_centers_)
         return clusters_figure(sizes, means, prototypes, samples, tones=tones(self.model_))
 
-    # scikit-learn draws a diagram in notebooks, unless set_config(display="text") forbids it.
+    # scikit-learn draws a diagram in notebooks, unless set_config(display="text") is set.
     @property
     def _repr_html_(self) -> Callable[[], str]:
         diagram = super()._repr_html_  # type: ignore[misc]
@@ -93,7 +93,7 @@ class ClusterDisplay(ABC):
         return bundle
 
     def _cards(self) -> str:
-        """The clusters of the samples seen in fit, as HTML; nothing before a fit."""
+        """The clusters of the samples seen in fit, as HTML; empty before fit."""
         if not hasattr(self, "labels_"):
             return ""
         k = len(self.cluster_centers_)
@@ -116,8 +116,8 @@ class ClusterDisplay(ABC):
             return embedding, posteriors.argmax(axis=1), posteriors.max(axis=1)
         if not hasattr(self, "fitted_"):
             raise ValueError(
-                "X=None stands for the samples seen in fit, but a model that was loaded does not "
-                "have them; pass samples as X."
+                "X=None means the samples seen in fit, but a loaded model does not store them; "
+                "pass samples as X."
             )
         return self.fitted_.embedding, self.labels_, self.fitted_.confidences
 
@@ -127,5 +127,5 @@ class ClusterDisplay(ABC):
 
 
 def tones(model: Model) -> Tones:
-    """What numbers to paint black and white: those that the model scales to -1 and 1."""
+    """The values to show as black and white: those that the model scales to -1 and 1."""
     return Tones(model.scaling.limits().numpy())

@@ -1,4 +1,4 @@
-"""Estimators on disk: the model, and the parameters and labels that go with it."""
+"""Save and load estimators: the model with its parameters and labels."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from infomeans.estimators.base import SampleEstimator
 
-GIVEN = "given"
-"""Stands for a network or initial clusters that were passed in."""
+USER_SUPPLIED = "given"
+"""Saved in place of a network or initial labels that the user passed in."""
 
 _ARRAYS = ("labels_", "initial_labels_", "cluster_centers_")
 _VIEWS = "fitted.views_"
-_OF_THE_MOMENT = ("callbacks", "checkpoint", "device", "n_threads")
+_NOT_SAVED = ("callbacks", "checkpoint", "device", "n_threads")
 
 
 def write_model(
@@ -44,11 +44,13 @@ def write_model(
     Parameters
     ----------
     estimator : SampleEstimator
+        The fitted estimator.
     path : path
+        Folder to write to.
     schema : Schema, optional
-        How its samples were read; by default they were an array.
+        How its samples were read; by default as an array.
     overwrite : bool
-        Whether to replace a model that is there.
+        Whether to replace an existing model.
     """
     ModelFolder(path).write(
         _describe(estimator),
@@ -64,17 +66,35 @@ def load_model(
     network: nn.Module | None = None,
     estimator: type[SampleEstimator] | None = None,
 ) -> Any:
-    """The model that `save` or a run wrote; nothing in the file is run.
+    """Load a model that `save` or a run wrote. No code from the file is executed.
 
     Parameters
     ----------
     path : path
-        The folder of a model, or of a run.
+        Folder of a model or of a run.
     network : nn.Module, optional
-        A module of the architecture the model was fitted with, if that was not one of ours: its
+        A module with the architecture that the model was fitted with, if it is not built in. Its
         weights are in the file, its code is not.
     estimator : class, optional
-        The estimator's class, if it is not one of ours.
+        Class of the estimator, if it is not built in.
+
+    Returns
+    -------
+    fitted estimator
+
+    Raises
+    ------
+    InputError
+        If the folder holds no model, or one that cannot be built.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import infomeans
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    >>> infomeans.GraphBaseline(n_clusters=2).fit(X).save("model")
+    >>> infomeans.load("model").predict([[0.05], [4.9]])
+    array([0, 1])
     """
     folder = ModelFolder.find(Path(path))
     description, tensors = folder.read()
@@ -84,12 +104,12 @@ def load_model(
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"{folder.path} holds no model that can be built: {reason}") from error
+        raise InputError(f"the model in {folder.path} cannot be built: {reason}") from error
 
 
 def plain_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Those parameters of an estimator that are more than of the moment, as JSON can hold them."""
-    return {name: _plain(name, params[name]) for name in params if name not in _OF_THE_MOMENT}
+    """The parameters of an estimator that are saved, as JSON values."""
+    return {name: _plain(name, params[name]) for name in params if name not in _NOT_SAVED}
 
 
 def digest(*values: Any) -> str:
@@ -110,7 +130,7 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
         return None
     if callable(value):
-        return GIVEN
+        return USER_SUPPLIED
     array = np.asarray(value)
     if array.dtype.kind in "biuf":
         return array.tolist()
@@ -120,7 +140,7 @@ def _plain(name: str, value: Any) -> Any:
 def _describe(estimator: SampleEstimator) -> dict[str, Any]:
     params = plain_params(estimator._fitted_params)
     if not isinstance(params.get("init", ""), str):
-        params["init"] = GIVEN
+        params["init"] = USER_SUPPLIED
     names = getattr(estimator, "feature_names_in_", None)
     return {
         "infomeans": __version__,
@@ -154,15 +174,15 @@ def _build(
     estimator: type[SampleEstimator] | None,
 ) -> SampleEstimator:
     made = _estimator_class(description["estimator"], estimator)()
-    kept = {k: v for k, v in description["params"].items() if k not in _OF_THE_MOMENT}
+    kept = {k: v for k, v in description["params"].items() if k not in _NOT_SAVED}
     made.set_params(**kept)
     made.model_ = _model(description, tensors, network, made)
     for name in _ARRAYS:
         if f"fitted.{name}" in tensors:
             setattr(made, name, tensors[f"fitted.{name}"].numpy())
-    if kept.get("network") == GIVEN:
+    if kept.get("network") == USER_SUPPLIED:
         made.set_params(network=network or made.model_.network)
-    if kept.get("init") == GIVEN:
+    if kept.get("init") == USER_SUPPLIED:
         made.set_params(init=made.initial_labels_)
     fitted = description["fitted"]
     made._fitted_params = made.get_params(deep=False)
@@ -184,7 +204,7 @@ def _model(
     parts = {part: _under(part, tensors) for part in ("network", "method", "scaling")}
     network = network_from_config(description["network"], given)
     load_weights(network, parts["network"])
-    # As the trainer leaves it: the layout decides in which order a convolution adds up.
+    # As the trainer leaves it: the memory layout affects the order of summation in convolutions.
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     method = estimator._build_method(fitted["n_features_out"], parts["method"])
     if method is not None:
@@ -204,7 +224,7 @@ def _estimator_class(name: str, given: type[SampleEstimator] | None) -> type[Sam
         return given
     if name not in ESTIMATORS:
         raise InputError(
-            f"The model is a {name}, which is none of {', '.join(ESTIMATORS)}; pass its class as "
+            f"the model is a {name}, not one of {', '.join(ESTIMATORS)}; pass its class as "
             f"estimator=."
         )
     return getattr(import_module("infomeans.estimators"), name)

@@ -1,4 +1,4 @@
-"""Nearest-neighbour graphs and sparse agglomeration: where the clusters start from."""
+"""Nearest-neighbour graphs and sparse agglomeration, for the initial clusters."""
 
 from infomeans.graph.agglomeration import agglomerate, neighbor_information
 from infomeans.graph.neighbors import neighbor_graph, usual_neighbors

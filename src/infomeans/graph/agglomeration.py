@@ -1,4 +1,4 @@
-"""Clusters from the tree of merges on a sparse graph of neighbours."""
+"""Agglomerative clustering on a sparse nearest-neighbour graph."""
 
 import math
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ from infomeans.graph.tangents import CANDIDATES, check_images, nearest_images
 from infomeans.graph.tree import centroids, first_clusters, merge_all, replay
 
 PARTS = 100
-"""Branches of the tree for each cluster, at the level from which they may move."""
+"""Number of branches per cluster, at the level of the tree where branches may move."""
 
 CLEARLY_BETTER = 0.02
-"""Share of the most information there can be by which a graph without images has to be ahead."""
+"""Lead that the graph without images needs, as a share of the largest possible information."""
 
 
 def agglomerate(
@@ -38,35 +38,36 @@ def agglomerate(
 ) -> IntArray:
     """Cluster samples by sparse graph agglomeration.
 
-    Merging until `n_clusters` are left would let a few outliers take whole clusters. Instead
-    the tree is cut at its last level with `n_clusters` *substantial* clusters, and the members
-    of the others go to the substantial cluster that the graph ties them to most. Merges are
-    never undone, though each knew only two clusters; so in the end the branches of the tree
-    may move, to the cluster that the graph ties them to most: first those that are about a
-    hundredth of a cluster, then those it began with, then the samples. No cluster is lost, though
-    one may become less than substantial.
+    If merging went on until `n_clusters` are left, a few outliers could form whole clusters.
+    Instead the tree is cut at its last level with `n_clusters` *substantial* clusters. The members
+    of the other clusters go to the substantial cluster with the strongest ties in the graph.
+    Merges are never undone, although each compared only two clusters. So branches of the tree may
+    move afterwards, to the cluster with the strongest ties: first branches of about a hundredth of
+    a cluster, then the clusters that merging started from, then single samples. No cluster is
+    lost, though one may become less than substantial.
 
     Parameters
     ----------
     X : (n, d) array
+        Samples, such as an embedding.
     n_clusters : int
-        How many clusters to return, between 1 and `n`.
+        Number of clusters, between 1 and `n`.
     n_neighbors : int, optional
-        Neighbours of each sample in the graph; clipped to `n - 1`. By default see
+        Number of nearest neighbours in the graph; clipped to `n - 1`. By default see
         `usual_neighbors`.
     min_share : float
-        A cluster is substantial from this share of the mean size `n / n_clusters` on. Where no
-        level of the tree has enough of them, the share is halved until one does.
+        A cluster is substantial if it has at least this share of the mean size `n / n_clusters`.
+        If no level of the tree has enough of them, the share is halved until one does.
     images : (n, h, w) or (n, c, h, w) array, optional
-        What X was made from, if small affine maps leave these images what they are. Then there is
-        a second graph, in which neighbours in X are as near as such maps can bring their images
-        (`tangent_graph`), and its clusters are returned, unless those of the first have clearly
-        more `neighbor_information`.
+        Images that X was computed from, if small affine maps do not alter what they show. A second
+        graph then uses tangent distances between the images of neighbours in X (`tangent_graph`).
+        Its clusters are returned, unless those of the first graph have clearly more
+        `neighbor_information`.
 
     Returns
     -------
     (n,) integer array
-        Labels `0 .. n_clusters - 1`, each of them used, the largest cluster first.
+        Labels `0 .. n_clusters - 1`, all of them used, the largest cluster first.
 
     Examples
     --------
@@ -86,9 +87,9 @@ def clusters_and_graph(
     min_share: float = 0.2,
     images: NDArray[Any] | None = None,
 ) -> tuple[IntArray, sparse.csr_array | None]:
-    """What `agglomerate` makes of the same arguments, and the graph that it comes from.
+    """The clusters of `agglomerate`, and the graph they come from.
 
-    One cluster needs no graph, and there is none.
+    The graph is None for a single cluster, which needs none.
     """
     X = check_array(X, dtype=[np.float32, np.float64])
     _check_arguments(len(X), n_clusters, n_neighbors, min_share)
@@ -110,11 +111,26 @@ def clusters_and_graph(
 
 
 def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
-    """How much the cluster of a sample says about the clusters of its neighbours, in nats.
+    """Mutual information between the clusters of neighbours, in nats.
 
-    It is the mutual information of the two clusters at the ends of an edge that is drawn with the
-    weights of the graph. It is high where few edges lead from one cluster to another, and low
-    where one cluster has swallowed the others.
+    It is the mutual information of the clusters at the two ends of an edge, drawn by the weights
+    of the graph. It is high if few edges connect different clusters, and low if one cluster has
+    absorbed the others.
+
+    Parameters
+    ----------
+    graph : (n, n) sparse array
+        Weights of the edges, as from `neighbor_graph`.
+    labels : (n,) integer array
+        Cluster of each sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans.graph import neighbor_graph, neighbor_information
+    >>> graph = neighbor_graph(np.array([[0.0], [0.1], [5.0], [5.1]]), n_neighbors=1)
+    >>> round(neighbor_information(graph, np.array([0, 0, 1, 1])), 4)
+    0.6931
     """
     member = _members(labels, int(labels.max()) + 1)
     joint = (member.T @ graph @ member).toarray()
@@ -132,7 +148,7 @@ def _clusters(X: Array, graph: sparse.csr_array, n_clusters: int, min_share: flo
     labels = _absorb_small(X, ties, state, n_clusters)
     for parts in _branches(start, merges, n_clusters):
         labels = _parts_moved(ties, labels, parts, n_clusters)
-    # A sample is tied to itself as to its nearest neighbour, both ways.
+    # The tie of a sample to itself equals that to its nearest neighbour, in both directions.
     stay = 2 * np.maximum.reduceat(graph.data, graph.indptr[:-1])
     return _by_size(_moved(ties, labels, stay, n_clusters))
 
@@ -144,12 +160,12 @@ def _check_arguments(n: int, n_clusters: int, n_neighbors: int | None, min_share
             raise TypeError(f"{name}={value!r} must be a whole number.")
     if not 1 <= n_clusters <= n:
         raise ValueError(
-            f"n_clusters={n_clusters} must lie between 1 and the number of samples, n_samples={n}."
+            f"n_clusters={n_clusters} must be between 1 and the number of samples, n_samples={n}."
         )
     if counts["n_neighbors"] < 1:
         raise ValueError(f"n_neighbors={n_neighbors} must be at least 1.")
     if not 0 <= min_share <= 1:
-        raise ValueError(f"min_share={min_share} must lie between 0 and 1.")
+        raise ValueError(f"min_share={min_share} must be between 0 and 1.")
 
 
 def _cut(
@@ -178,7 +194,7 @@ def _last_level(
 
 
 def _absorb_small(X: Array, ties: sparse.csr_array, state: IntArray, n_clusters: int) -> IntArray:
-    """Number the `n_clusters` largest clusters by size and give them all other samples."""
+    """Number the `n_clusters` largest clusters by size and assign all other samples to them."""
     labels = _by_size(state)
     labels[labels >= n_clusters] = -1
     while (labels < 0).any():
@@ -197,7 +213,7 @@ def _absorb_small(X: Array, ties: sparse.csr_array, state: IntArray, n_clusters:
 def _branches(
     start: IntArray, merges: list[tuple[int, int]], n_clusters: int
 ) -> Iterator[IntArray]:
-    """The branches that may move, larger ones first, as far as there are any."""
+    """The branches that may move, larger ones first."""
     count = int(start.max()) + 1
     if count > PARTS * n_clusters:
         yield replay(start, merges[: count - PARTS * n_clusters])
@@ -208,25 +224,25 @@ def _branches(
 def _parts_moved(
     ties: sparse.csr_array, labels: IntArray, parts: IntArray, n_clusters: int
 ) -> IntArray:
-    """Every part in the cluster that its samples are tied to most, apart from themselves.
+    """Move every part to the cluster with the strongest ties to its samples.
 
-    A part that is divided among clusters counts as one in each. One that is more than half of its
-    cluster stays.
+    Ties within the part do not count. A part that is split over clusters counts as one part in
+    each. A part that is more than half of its cluster stays.
     """
     names, ids = np.unique(parts * n_clusters + labels, return_inverse=True)
     part, home = _members(ids, len(names)), names % n_clusters
     between = part.T @ ties @ part
     most = 2 * np.bincount(ids) > np.bincount(labels, minlength=n_clusters)[home]
-    apart = between - sparse.diags_array(between.diagonal())
-    return _moved(apart, home, np.where(most, np.inf, 0.0), n_clusters)[ids]
+    others = between - sparse.diags_array(between.diagonal())
+    return _moved(others, home, np.where(most, np.inf, 0.0), n_clusters)[ids]
 
 
 def _moved(
     ties: sparse.csr_array, labels: IntArray, stay: NDArray[Any], n_clusters: int
 ) -> IntArray:
-    """Everything in the cluster it was tied to most before anything moved.
+    """Move everything at once to the cluster with the strongest ties.
 
-    `stay` is added to the tie to its own cluster. A cluster that all would leave keeps them.
+    `stay` is added to the ties to the own cluster. A cluster that all would leave keeps them all.
     """
     pull = (ties @ _members(labels, n_clusters)).tocsr()
     own = pull[np.arange(len(labels)), labels] + stay
@@ -237,13 +253,13 @@ def _moved(
 
 
 def _members(labels: IntArray, n_clusters: int) -> sparse.csr_array:
-    """A one in the row of every sample and the column of its cluster, if it has one."""
+    """One-hot matrix of the labels (n, n_clusters); rows of negative labels are zero."""
     known = np.flatnonzero(labels >= 0)
     shape = len(labels), n_clusters
     return sparse.csr_array((np.ones(len(known)), (known, labels[known])), shape=shape)
 
 
 def _by_size(names: IntArray) -> IntArray:
-    """Labels `0, 1, ...` in place of names, the largest cluster first."""
+    """Renumber clusters `0, 1, ...` by size, the largest first."""
     _, ids, sizes = np.unique(names, return_inverse=True, return_counts=True)
     return np.argsort(np.argsort(-sizes, kind="stable"))[ids]

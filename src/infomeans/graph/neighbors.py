@@ -1,4 +1,4 @@
-"""The directed k-nearest-neighbour graph."""
+"""The directed nearest-neighbour graph."""
 
 import math
 
@@ -14,9 +14,15 @@ FEWEST_NEIGHBORS, MOST_NEIGHBORS = 8, 20
 
 
 def usual_neighbors(n_samples: int, n_clusters: int) -> int:
-    """The square root of the mean size of a cluster, from 8 to 20.
+    """Default number of neighbours: the root of the mean cluster size, between 8 and 20.
 
-    Neighbourhoods that are a good part of a cluster reach into the next one.
+    Neighbourhoods that are large compared with a cluster reach into the next one.
+
+    Examples
+    --------
+    >>> from infomeans.graph import usual_neighbors
+    >>> usual_neighbors(n_samples=1000, n_clusters=10)
+    10
     """
     root = round(math.sqrt(n_samples / n_clusters))
     return min(max(root, FEWEST_NEIGHBORS), MOST_NEIGHBORS)
@@ -31,27 +37,37 @@ def neighbor_graph(X: Array, n_neighbors: int) -> sparse.csr_array:
     Parameters
     ----------
     X : (n, d) array
+        Samples.
     n_neighbors : int
-        Neighbours of each sample, itself not counted; clipped to `n - 1`.
+        Number of nearest neighbours, without the sample itself; clipped to `n - 1`.
 
     Returns
     -------
     (n, n) sparse array
         Row `i` holds the weights of the neighbours of sample `i`, nearest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans.graph import neighbor_graph
+    >>> neighbor_graph(np.array([[0.0], [1.0], [3.0]]), n_neighbors=1).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
     """
     return weighted_graph(*nearest_neighbors(X, n_neighbors))
 
 
 def nearest_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
-    """Squared distances and numbers of the nearest neighbours, both (n, count), nearest first.
+    """Squared distances and indices of the nearest neighbours, both (n, count), nearest first.
 
-    There are no more than all other samples.
+    `count` is clipped to `n - 1`.
     """
     count = min(count, len(X) - 1)
     if count < 1:
         return np.empty((len(X), 0)), np.empty((len(X), 0), dtype=np.int64)
     threads = allowed()
-    # Brute force asks OpenMP for its threads, trees ask joblib.
+    # Brute force takes its threads from OpenMP, trees from joblib.
     with threadpool_limits(threads, user_api="openmp"):
         search = NearestNeighbors(n_neighbors=count, n_jobs=threads).fit(X)
         distances, neighbors = search.kneighbors()
@@ -59,12 +75,12 @@ def nearest_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
 
 
 def weighted_graph(squared: Array, neighbors: IntArray) -> sparse.csr_array:
-    """The graph of given neighbours: their squared distances and their numbers, both (n, k)."""
+    """The graph of given neighbours: their squared distances and indices, both (n, k)."""
     n, k = neighbors.shape
     if k < 1:
         return sparse.csr_array((n, n))
-    # A row whose neighbours are all far away would underflow to zero weights: only differences
-    # within a row matter once it is normalised, so each row is shifted by its nearest distance.
+    # Weights of a row whose neighbours are all far away would underflow to zero. Only differences
+    # within a row matter after normalisation, so each row is shifted by its nearest distance.
     weights = np.exp((squared[:, :1] - squared) / max(squared.mean(), np.finfo(float).tiny))
     weights /= weights.sum(axis=1, keepdims=True)
     indptr = np.arange(0, n * k + 1, k)

@@ -1,8 +1,8 @@
-"""The graph of images that small affine maps leave what they are.
+"""Nearest-neighbour graph of images by tangent distance, which ignores small affine maps.
 
-Simard, Le Cun and Denker (NIPS 1992) measure how far an image lies from all that small changes
-make of another one. To first order these form a plane, spanned by the derivatives of the image with
-respect to every kind of change; so the distance that no change can undo is that to the plane.
+Simard, Le Cun and Denker (NIPS 1992) measure the distance of an image from all small
+transformations of another one. To first order these form a plane, spanned by the derivatives of
+the image with respect to each kind of transformation. The tangent distance is that to the plane.
 """
 
 from typing import Any
@@ -15,41 +15,51 @@ from infomeans._typing import Array, IntArray
 from infomeans.graph.neighbors import nearest_neighbors, weighted_graph
 
 CANDIDATES = 5
-"""How many times as many neighbours are looked at as are kept."""
+"""Number of candidates per neighbour that is kept."""
 
 BLUR = 1.0
-"""Standard deviation in pixels, which makes images smooth enough to have derivatives."""
+"""Standard deviation in pixels of the blur that makes images differentiable."""
 
 SMALLEST_SIDE = 16
-"""Along a shorter side images are blurred less, in proportion."""
+"""Along a shorter side, images are blurred proportionally less."""
 
 LONGEST_SIDE = 32
-"""Larger images are shrunk: they would need a wider blur, and many more pixels tell no more."""
+"""Larger images are shrunk: they would need a wider blur, and more pixels do not help."""
 
 CHUNK = 2**23
-"""Numbers to work on at once."""
+"""Number of values to process at once."""
 
 
 def tangent_graph(X: Array, images: NDArray[Any], n_neighbors: int) -> sparse.csr_array:
-    """Nearest-neighbour graph by tangent distances, among the nearest in X.
+    """Nearest-neighbour graph by tangent distance, among the nearest samples in X.
 
-    Weights are those of `neighbor_graph`, from the squared distance of a neighbour's image to the
-    plane of all affine maps of the sample's own, to first order: turns, scalings, shears and
+    Weights are those of `neighbor_graph`. The squared distance is that from a neighbour's image to
+    the plane of all small affine maps of the sample's own image: rotations, scalings, shears and
     shifts.
 
     Parameters
     ----------
     X : (n, d) array
+        Samples, such as an embedding; candidates are the nearest neighbours in X.
     images : (n, h, w) or (n, c, h, w) array
-        Of any range.
+        Their images, with values of any range.
     n_neighbors : int
-        Neighbours of each sample, itself not counted; clipped to `n - 1`. Five times as many are
-        looked at.
+        Number of nearest neighbours, without the sample itself; clipped to `n - 1`. Five times as
+        many candidates are compared.
 
     Returns
     -------
     (n, n) sparse array
         Row `i` holds the weights of the neighbours of sample `i`, nearest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans.graph import tangent_graph
+    >>> images = np.random.default_rng(0).random((6, 8, 8))
+    >>> graph = tangent_graph(images.reshape(6, -1), images, n_neighbors=2)
+    >>> graph.shape, graph.nnz
+    ((6, 6), 12)
     """
     check_images(images, len(X))
     _, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
@@ -69,12 +79,12 @@ def nearest_images(
 
 
 def check_images(images: NDArray[Any], n_samples: int) -> None:
-    """Refuse what are no images of so many samples."""
+    """Refuse anything but one finite image per sample."""
     if not isinstance(images, np.ndarray) or images.dtype.kind not in "biuf":
         raise TypeError(f"images must be an array of real numbers, not {_named(images)}.")
     if images.ndim not in (3, 4) or 0 in images.shape:
         raise ValueError(
-            f"images has the shape {images.shape}; (n, h, w) or (n, c, h, w) is needed."
+            f"images has the shape {images.shape}; (n, h, w) or (n, c, h, w) is accepted."
         )
     if images.ndim == 4 and images.shape[1] not in (1, 3):
         raise ValueError(
@@ -83,7 +93,7 @@ def check_images(images: NDArray[Any], n_samples: int) -> None:
     if len(images) != n_samples:
         raise ValueError(f"images has {len(images)} images, but X has {n_samples} samples.")
     if not np.isfinite([images.min(), images.max()]).all():
-        raise ValueError("images has values that are no numbers, or infinite.")
+        raise ValueError("images contains NaN or infinity.")
 
 
 def _named(value: object) -> str:
@@ -93,13 +103,13 @@ def _named(value: object) -> str:
 def tangent_distances(images: NDArray[Any], others: IntArray) -> Array:
     """Squared distances of other images to the plane of all small affine maps of each image.
 
-    They are in units of the range of all images.
+    The unit is the range of values of all images.
 
     Parameters
     ----------
     images : (n, h, w) or (n, c, h, w) array
     others : (n, m) integer array
-        The numbers of the images whose distance is asked for.
+        For each image, the indices of the images to measure.
 
     Returns
     -------
@@ -115,7 +125,7 @@ def tangent_distances(images: NDArray[Any], others: IntArray) -> Array:
         tangents = _tangents(small[chunk])
         along = (difference @ tangents.transpose(0, 2, 1)).astype(np.float64)
         metric = (tangents @ tangents.transpose(0, 2, 1)).astype(np.float64)
-        # A ridge, for a flat image spans no plane.
+        # A ridge, because a constant image spans no plane.
         ridge = 1e-6 * np.trace(metric, axis1=1, axis2=2) + np.finfo(np.float32).tiny
         metric += ridge[:, None, None] * np.eye(metric.shape[1])
         undone = along * np.linalg.solve(metric, along.transpose(0, 2, 1)).transpose(0, 2, 1)
@@ -125,7 +135,7 @@ def tangent_distances(images: NDArray[Any], others: IntArray) -> Array:
 
 
 def _shrunk(images: NDArray[Any]) -> Array:
-    """Images (n, c, h, w) of range 1, as means over square blocks if a side is too long."""
+    """Images (n, c, h, w) scaled to range 1, averaged over square blocks if a side is too long."""
     height, width = images.shape[-2:]
     images = images.reshape(len(images), -1, height, width)
     least, most = float(images.min()), float(images.max())
@@ -149,7 +159,7 @@ def _gaussian(images: Array, down: int = 0, right: int = 0) -> Array:
 
 
 def _tangents(images: Array) -> Array:
-    """What images change by under every kind of small affine map (n, 6, pixels)."""
+    """Derivatives of images with respect to each kind of affine map (n, 6, pixels)."""
     height, width = images.shape[2:]
     y = np.arange(height, dtype=np.float32)[:, None] - (height - 1) / 2
     x = np.arange(width, dtype=np.float32) - (width - 1) / 2

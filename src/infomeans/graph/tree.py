@@ -1,15 +1,15 @@
 """The tree of merges by path integrals on a sparse graph.
 
 Zhang, Zhao and Wang (Pattern Recognition 46(11), 2013) merge the two clusters that gain the most
-paths from being one. On a row-stochastic graph `W` the gain is led by the paths of two
-steps that leave a cluster, touch the other and come back:
+paths by merging. On a row-stochastic graph `W` the leading term of the gain is the paths of two
+steps that leave a cluster, reach the other and come back:
 
     D(a, b)  = sum_{j in b} out_a(j) in_a(j)
     out_a(j) = sum_{i in a} w_ij
     in_a(j)  = sum_{i in a} w_ji
 
-and the affinity of two clusters is `D(a, b)/|a|^2 + D(b, a)/|b|^2`. Both vectors are sparse
-and additive, so that they are added up over the neighbourhood of the smaller cluster alone.
+The affinity of two clusters is `D(a, b)/|a|^2 + D(b, a)/|b|^2`. Both vectors are sparse and
+additive, so a merge only has to visit the neighbourhood of the smaller cluster.
 """
 
 import heapq
@@ -26,7 +26,7 @@ from infomeans._typing import Array, IntArray
 
 
 def first_clusters(graph: sparse.csr_array, n_clusters: int) -> IntArray:
-    """Connected components of the 1-nearest-neighbour graph; single samples if those are few."""
+    """Components of the 1-nearest-neighbour graph; single samples if there are too few."""
     n = graph.shape[0]
     nearest = graph.indices[graph.indptr[:-1]]
     links = sparse.csr_array((np.ones(n), (np.arange(n), nearest)), shape=(n, n))
@@ -37,7 +37,7 @@ def first_clusters(graph: sparse.csr_array, n_clusters: int) -> IntArray:
 def merge_all(
     X: Array, graph: sparse.csr_array, start: IntArray, n_clusters: int
 ) -> list[tuple[int, int]]:
-    """Every merge from the first clusters down to `n_clusters`, as (kept, absorbed)."""
+    """All merges from the first clusters down to `n_clusters`, as pairs (kept, absorbed)."""
     merges = list(Forest(graph, start).merges(n_clusters))
     excess = start.max() + 1 - len(merges) - n_clusters
     if excess > 0:
@@ -46,7 +46,7 @@ def merge_all(
 
 
 def replay(start: IntArray, merges: list[tuple[int, int]]) -> IntArray:
-    """The clusters after these merges: every sample with the name of its cluster."""
+    """The cluster of every sample after these merges."""
     name = np.arange(start.max() + 1)
     for kept, absorbed in reversed(merges):
         name[absorbed] = name[kept]
@@ -62,7 +62,7 @@ def centroids(X: Array, labels: IntArray, count: int) -> Array:
 
 
 class Forest:
-    """The clusters while they merge: what each one points to, and is pointed to from, outside."""
+    """The clusters while they merge, with the edges from and to samples outside of each."""
 
     def __init__(self, graph: sparse.csr_array, start: IntArray) -> None:
         n, count = len(start), int(start.max()) + 1
@@ -102,12 +102,12 @@ class Forest:
         )
 
     def merges(self, n_clusters: int) -> Iterator[tuple[int, int]]:
-        """Merge the closest pair again and again, while there is one with a positive affinity."""
+        """Merge the closest pair repeatedly, while any pair has a positive affinity."""
         heap = self._pairs()
         left, room = len(self.members), 4 * len(heap) + 1000
         while heap and left > n_clusters:
             negative, a, b = heapq.heappop(heap)
-            # An entry that no longer says the truth has a true successor further down the heap.
+            # An outdated entry has an up-to-date successor further down the heap.
             if b not in self.gain[a] or -negative != self.affinity(a, b):
                 continue
             if len(self.out[a]) + len(self.into[a]) < len(self.out[b]) + len(self.into[b]):
@@ -145,7 +145,7 @@ class Forest:
         for x, d in gain[b].items():
             gain_a[x] = gain_a.get(x, 0.0) + d
             gain[x][a] = gain[x].get(a, 0.0) + gain[x].pop(b)
-        # D(a + b, .) = D(a, .) + D(b, .) + the paths that leave by one and come back by the other.
+        # D(a + b, .) = D(a, .) + D(b, .) + paths that leave from one and return to the other.
         out_b = [(j, w) for j, w in self.out[b].items() if owner[j] != a]
         into_b = [(j, w) for j, w in self.into[b].items() if owner[j] != a]
         for one_way, back in ((out_b, into_a), (into_b, out_a)):
@@ -165,7 +165,7 @@ def _rows(values: NDArray[Any], indptr: IntArray) -> list[NDArray[Any]]:
 
 
 def _bridge(X: Array, state: IntArray, excess: int) -> list[tuple[int, int]]:
-    """Merges between clusters that no path joins: every one with its nearest, nearest first."""
+    """Merges of clusters without connecting paths: each with its nearest, closest pairs first."""
     merges: list[tuple[int, int]] = []
     while len(merges) < excess:
         names, ids = np.unique(state, return_inverse=True)
@@ -182,7 +182,7 @@ def _bridge(X: Array, state: IntArray, excess: int) -> list[tuple[int, int]]:
 
 
 def _find(root: list[int], i: int) -> int:
-    """The name under which i stands now; the way there is shortened."""
+    """The root of i, with path compression."""
     while root[i] != i:
         root[i] = root[root[i]]
         i = root[i]

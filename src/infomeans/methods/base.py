@@ -1,4 +1,4 @@
-"""What a method is: the interface between the clustering methods and the trainer."""
+"""The interface between the clustering methods and the trainer."""
 
 from __future__ import annotations
 
@@ -16,36 +16,37 @@ from infomeans.methods.batch import Batch
 from infomeans.methods.state import SampleState, Statistics
 
 SUBSTANTIAL = 0.2
-"""The share of the mean size from which on a part of a cluster is one, as in the start."""
+"""Share of the mean size that a part needs to become a cluster, as in `agglomerate`."""
 
 
 class Method(nn.Module, ABC):
     """A clustering method: posteriors, targets and a loss over an embedding.
 
-    Its parameters and buffers are all its state. Whatever it needs from the whole data set is a
-    sum over samples (`statistics`), unless it overrides `refresh`. What it keeps for every sample
-    are `columns` of the `SampleState`.
+    Its state is its parameters and buffers. What it needs from the whole data set are sums over
+    samples (`statistics`), unless it overrides `refresh`. Values that it keeps for every sample are
+    `columns` of the `SampleState`.
 
     Parameters
     ----------
     n_clusters : int
+        Number of clusters.
     n_features : int
         Length of the embedding.
     """
 
     pretraining: ClassVar[Literal["reconstruction", "own", "none"]] = "reconstruction"
-    """What the network learns before the start: to reconstruct, the `pretraining_loss` of the
-    method, or nothing."""
+    """What pretraining minimises: the reconstruction loss, the method's own `pretraining_loss`, or
+    nothing."""
 
     wants_start: ClassVar[bool] = True
-    """Whether to find initial clusters and warm up on them. Without, training begins with the
-    alternation, and the targets that `start` meets are equal for all clusters."""
+    """Whether to find initial clusters and warm up on them. Otherwise training begins with the
+    alternation, and `start` gets uniform targets."""
 
     wants_neighbors: ClassVar[bool] = False
-    """Whether batches bring a neighbour of every sample, drawn by its weight in the graph."""
+    """Whether batches include a neighbour of every sample, drawn by its weight in the graph."""
 
     needs_bounded: ClassVar[bool] = False
-    """Whether the loss would run away on an unbounded embedding."""
+    """Whether the loss has no minimum on an unbounded embedding."""
 
     has_targets: ClassVar[bool] = True
     """Whether the loss follows targets after the warm-up."""
@@ -54,14 +55,14 @@ class Method(nn.Module, ABC):
     """The alternation ends when the mean squared change of the targets falls below it."""
 
     soft: ClassVar[bool] = True
-    """Whether targets follow every small change, so that while the learning rate rises they may
-    change little by lack of it alone."""
+    """Whether targets change with every small step. If so, small changes while the learning rate
+    still rises do not mean convergence."""
 
     max_rounds: ClassVar[int] = 200
-    """How often at most the state is updated before there are new targets."""
+    """Maximum number of updates of the state before the targets are renewed."""
 
     gains_information: bool = False
-    """Whether I(X;K) should not fall in the alternation, so that a fall means a failure."""
+    """Whether I(X;K) should not fall in the alternation; if it does, training has failed."""
 
     prototypes: Tensor
     """(K, d): the centres of the clusters in the embedding."""
@@ -73,11 +74,11 @@ class Method(nn.Module, ABC):
 
     @property
     def columns(self) -> Mapping[str, tuple[int, ...]]:
-        """What the method keeps for every sample: names, and shapes of one sample's entry."""
+        """Names of the values kept for every sample, with the shape of one sample's entry."""
         return {}
 
     def parameter_groups(self, network: nn.Module) -> list[dict[str, Any]]:
-        """What the optimiser trains, in groups that may have a learning rate `lr` of their own."""
+        """Parameter groups for the optimiser; each may have its own learning rate `lr`."""
         trained = [*network.parameters(), *self.parameters()]
         return [{"params": [p for p in trained if p.requires_grad]}]
 
@@ -86,7 +87,7 @@ class Method(nn.Module, ABC):
         return {"reconstruction": batch.reconstruction}
 
     def start(self, state: SampleState) -> None:
-        """Take over the initial clusters, given as targets."""
+        """Initialise the method from the initial clusters, given as targets."""
         sums = state.total(moments)
         self._place(IF.weighted_means(sums["q"], sums["qz"], self.prototypes))
 
@@ -103,32 +104,32 @@ class Method(nn.Module, ABC):
         return {}
 
     def update(self, statistics: Statistics) -> bool:
-        """Take in the sums over all samples; True asks for another round."""
+        """Update the state from the sums over all samples; return True for another round."""
         return False
 
     def targets(self, z: Tensor) -> Tensor:
-        """Targets of these samples; posteriors for a method that has none."""
+        """Targets of these samples; by default the posteriors."""
         return self(z)
 
     @abstractmethod
     def loss(self, batch: Batch) -> Statistics:
-        """Named terms whose sum is minimised."""
+        """Named terms of the loss, whose sum is minimised."""
 
     def step_statistics(self, batch: Batch) -> Statistics:
-        """Sums over a batch that `after_step` wants."""
+        """Sums over a batch, for `after_step`."""
         return {}
 
     def after_step(self, statistics: Statistics) -> None:
-        """Take in the sums over the batch, after the optimiser's step."""
+        """Update the state from the sums over the batch, after the optimiser's step."""
 
     def follow(self, state: SampleState) -> None:
-        """Update the state from the whole data set, with the targets as they are."""
+        """Update the state from the whole data set, with unchanged targets."""
         for _ in range(self.max_rounds):
             if not self.update(state.total(self.statistics)):
                 break
 
     def warm(self, state: SampleState) -> None:
-        """After every epoch of the warm-up, with the initial clusters as targets."""
+        """Called after every epoch of the warm-up, with the initial clusters as targets."""
 
     def refresh(self, state: SampleState) -> None:
         """Update the state, then the targets, from the whole data set."""
@@ -136,16 +137,16 @@ class Method(nn.Module, ABC):
         state.targets = state.map(self.targets)
 
     def refill(self, state: SampleState) -> int:
-        """Give every empty cluster a part of the largest one, and targets to match.
+        """Give every empty cluster a part of the largest one, and renew the targets.
 
-        The largest is parted where the graph of its members falls apart, or, if no more than a few
-        would come off so, across its main direction.
+        The largest cluster is split by graph agglomeration of its members. If that splits off only
+        a few, it is split across its first principal component.
 
         Returns
         -------
         int
-            How many fewer clusters are empty. Where samples are copies of each other there may be
-            nothing to share.
+            By how many the number of empty clusters fell. A cluster of identical samples cannot be
+            split.
         """
         empty = (self.sizes(state) == 0).nonzero().flatten().tolist()
         for cluster in empty:
@@ -155,16 +156,16 @@ class Method(nn.Module, ABC):
         return len(empty) - int((self.sizes(state) == 0).sum())
 
     def sizes(self, state: SampleState) -> Tensor:
-        """How many samples each cluster is the most probable one of (K,)."""
+        """Number of samples whose most probable cluster is k (K,)."""
         return state.total(lambda z, q: {"sizes": self._assigned(z).sum(dim=0)})["sizes"]
 
     def finish(self, state: SampleState) -> None:
-        """Settle what is only needed after training."""
+        """Compute what is needed only after training."""
 
     def split(
         self, state: SampleState, source: int, empty: int, stays: Tensor, leaves: Tensor
     ) -> None:
-        """Make two clusters of one.
+        """Split one cluster into two.
 
         A method that does not override this leaves empty clusters empty.
 
@@ -172,9 +173,9 @@ class Method(nn.Module, ABC):
         ----------
         state : SampleState
         source, empty : int
-            The cluster to share, and the one that takes a part of it.
+            The cluster to split, and the empty one that gets a part of it.
         stays, leaves : (n, d) tensor
-            The members of the first that it should keep, and those that should go to the other.
+            Embeddings of the members that `source` keeps, and of those that `empty` gets.
         """
 
     def _place(self, prototypes: Tensor) -> None:
@@ -188,7 +189,7 @@ class Method(nn.Module, ABC):
         return F.one_hot(labels, self.n_clusters)
 
     def _share(self, state: SampleState, source: int, empty: int) -> bool:
-        """Whether the members of a cluster could be shared with an empty one."""
+        """Split a cluster with an empty one; return whether that was possible."""
         members = state.map(lambda z: z[self._assigned(z)[:, source] > 0])
         leaves = _part(members, SUBSTANTIAL * len(state.embedding) / self.n_clusters)
         if leaves.all() or not leaves.any():
@@ -198,7 +199,7 @@ class Method(nn.Module, ABC):
 
 
 def _part(members: Tensor, least: float) -> Tensor:
-    """Which members (n, d) to part from the others; none if they are copies of each other."""
+    """Which members (n, d) to split off; none if all are identical."""
     if (members == members[0]).all():
         return torch.zeros(len(members), dtype=torch.bool, device=members.device)
     part = torch.as_tensor(agglomerate(members.cpu().numpy(), 2), device=members.device) == 1
@@ -210,5 +211,5 @@ def _part(members: Tensor, least: float) -> Tensor:
 
 
 def moments(z: Tensor, q: Tensor) -> Statistics:
-    """Mass and sum of the samples of each cluster."""
+    """Mass and weighted sum of the samples of each cluster."""
     return {"q": q.sum(dim=0), "qz": q.T @ z}

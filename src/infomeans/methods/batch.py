@@ -1,4 +1,4 @@
-"""A batch in training, as a method sees it."""
+"""A training batch, as methods see it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 class Network(Protocol):
-    """What methods and trainer ask of a network."""
+    """The interface of a network for methods and trainer."""
 
     bounded: bool
     reconstructs: bool
@@ -20,33 +20,35 @@ class Network(Protocol):
         """The clean embedding (n, d)."""
 
     def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
-        """The embedding of a corrupted copy of the input (n, d); without dropout on request."""
+        """The embedding of a corrupted copy of the input (n, d); `drop=False` for no dropout."""
 
     def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
         """The reconstruction loss R from the noisy embedding."""
 
 
 class Batch:
-    """A batch in training. What a loss does not ask for is not computed.
+    """A training batch. Embeddings and losses are computed when a loss first uses them.
 
     Parameters
     ----------
     network : Network
+        The network.
     x : (n, ...) tensor
+        The samples.
     q : (n, K) tensor or None
-        The targets of these samples; None for a method that has no targets.
+        Targets of these samples; None for a method without targets.
     seen : (n, ...) tensor, optional
-        What the noisy pass sees: augmented copies of the samples, or the samples.
+        Input of the noisy pass: augmented copies of the samples, by default the samples.
     drop : bool
-        Whether the noisy pass drops activations.
+        Whether the noisy pass uses dropout.
     index : (n,) integer tensor, optional
-        The numbers of the samples in the data set.
+        Positions of the samples in the data set.
     columns : mapping of str to (n, ...) tensors
-        The samples' entries in the columns that the method keeps.
+        The values that the method keeps for these samples.
     neighbors : (n, ...) tensor, optional
-        For every sample one of its neighbours, drawn by weight, if the method wants them.
+        One neighbour of every sample, drawn by weight, if the method wants them.
     neighbors_seen : (n, ...) tensor, optional
-        What the noisy pass sees of the neighbours: augmented copies, or the neighbours.
+        Input of the noisy pass of the neighbours: augmented copies, by default the neighbours.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class Batch:
 
     @cached_property
     def clean(self) -> Tensor:
-        """The clean embedding, a constant to the gradient."""
+        """The clean embedding, without gradient."""
         with torch.no_grad():
             return self.network(self.x)
 
@@ -96,7 +98,7 @@ class Batch:
 
     @cached_property
     def neighbors_clean(self) -> Tensor:
-        """The clean embedding of the neighbours, a constant to the gradient."""
+        """The clean embedding of the neighbours, without gradient."""
         assert self.neighbors is not None, "the method must set wants_neighbors"
         with torch.no_grad():
             return self.network(self.neighbors)

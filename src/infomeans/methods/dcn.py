@@ -12,12 +12,12 @@ from infomeans.methods.state import SampleState, Statistics
 
 
 class DCNMethod(Prototypical):
-    """Minimise `(lambda / 2) |z_i - m_{s(i)}|^2 + R`, s(i) the nearest.
+    """Minimise `(lambda / 2) |z_i - m_{s(i)}|^2 + R`, where s(i) is the nearest centroid.
 
-    After every step the centroids move by the batch's own members,
+    After every step the centroids move by their members in the batch,
     `m_k <- (c_k m_k + sum_{s(i)=k} z_i) / (c_k + n_k)`, and the counts `c_k` grow by
-    `n_k` (Eq. objective.k.means). In the warm-up s(i) is the initial cluster, for the nearest
-    centroid knows little of a start that is not made of round clusters.
+    `n_k` (Eq. objective.k.means). In the warm-up s(i) is the initial cluster, because the nearest
+    centroid is a poor guide to initial clusters that are not round.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class DCNMethod(Prototypical):
         return self._nearest(z).log()
 
     def loss(self, batch: Batch) -> Statistics:
-        """Distance to the own centroid, and the reconstruction."""
+        """Squared distance to the assigned centroid, and the reconstruction."""
         own = self._own(batch) @ self.prototypes
         distance = (batch.noisy - own).square().sum(dim=1).mean()
         return {"clustering": self.lam / 2 * distance, "reconstruction": batch.reconstruction}
@@ -67,13 +67,13 @@ class DCNMethod(Prototypical):
     def split(
         self, state: SampleState, source: int, empty: int, stays: Tensor, leaves: Tensor
     ) -> None:
-        """Share the centroid and its count."""
+        """Split the centroid and its count."""
         super().split(state, source, empty, stays, leaves)
         share, count = len(leaves) / (len(stays) + len(leaves)), self.counts[source].clone()
         self.counts[source], self.counts[empty] = (1 - share) * count, share * count
 
     def _own(self, batch: Batch) -> Tensor:
-        """One-hot assignment: to the initial clusters if they are given, or to the nearest."""
+        """One-hot assignment: to the initial cluster in the warm-up, else to the nearest."""
         return self._nearest(batch.clean) if batch.q is None else batch.q
 
     def _nearest(self, z: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""DEC: Student's t posteriors sharpened towards targets of their own."""
+"""DEC: Student's t posteriors, sharpened towards targets computed from themselves."""
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ class DECMethod(Prototypical):
     ----------
     n_clusters, n_features : int
     reconstruction : bool
-        Drop the decoder, as DEC does, or keep it and minimise R + 0.1 KL, as IDEC does.
+        Whether to keep the decoder and minimise R + 0.1 KL, as IDEC does. DEC drops the decoder.
     """
 
     log_weight: Tensor

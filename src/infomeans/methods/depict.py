@@ -13,20 +13,20 @@ from infomeans.methods.parameters import NotNegative
 class DEPICTMethod(Alternating):
     """Alternate DEPICT's targets with a cross-entropy to them (Eq. kl.disc).
 
-    The published formula `q ~ p / sqrt(sum p)` does not sharpen, and the mutual information
-    falls when it is followed. The authors' released program uses `q ~ p^2 / sum p` in its place,
-    and so does this class by default.
+    The published formula `q ~ p / sqrt(sum p)` does not sharpen, and with it the mutual
+    information falls. The authors' released program uses `q ~ p^2 / sum p` instead, and so does
+    this class by default.
 
     Parameters
     ----------
     n_clusters, n_features : int
     gamma : float
-        Weight of the balance; of no effect on the released formula.
+        Weight of the balance; has no effect on the released formula.
     targets : {"released", "closed", "exact"}
         The released formula, the printed closed form (Eq. q.DEPICT), or the exact minimiser of
         the printed objective, `q ~ p / qhat^gamma`.
     prior : sequence of K positive numbers, optional
-        Wanted shares of the clusters, equal if not given.
+        Desired shares of the clusters; by default equal.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class DEPICTMethod(Alternating):
         return log_p.exp()
 
     def closed_weight(self, log_s: Tensor) -> Tensor:
-        """One over their sum, or over its power gamma / (1 + gamma)."""
+        """One over the sum of the posteriors, or over its power gamma / (1 + gamma)."""
         if self.released:
             return IF.dec_weight(log_s, self.log_prior)
         return IF.depict_weight(log_s, self.gamma, self.log_prior)

@@ -1,4 +1,4 @@
-"""Logistic posteriors, and what the methods that use them share."""
+"""Base classes of methods with logistic posteriors."""
 
 import math
 from abc import abstractmethod
@@ -21,7 +21,7 @@ class Logistic(Method):
     ----------
     n_clusters, n_features : int
     prior : sequence of K positive numbers, optional
-        Wanted shares of the clusters. Cluster numbers mean nothing, so the largest share goes to
+        Desired shares of the clusters. Cluster numbers are arbitrary, so the largest share goes to
         the largest initial cluster, and so on.
     """
 
@@ -41,17 +41,17 @@ class Logistic(Method):
 
     @property
     def surest_lead(self) -> float:
-        """The mean difference of the two highest scores that a start may have.
+        """Largest mean difference of the two highest scores at the start.
 
-        A cross-entropy leaves samples alone once they are sure, and then trains on the doubtful
-        ones only, whose targets are wrong most often. A start that is not so sure lets all samples
-        speak; but the more clusters there are, the more it takes to be sure at all.
+        The cross-entropy has no gradient on confident samples. It would train on uncertain ones
+        only, whose targets are most often wrong. With a less confident start, all samples
+        contribute. The more clusters there are, the larger a difference confidence takes.
         """
         return math.log(self.n_clusters) / 2
 
     @torch.no_grad()
     def start(self, state: SampleState) -> None:
-        """Linear discriminants: posteriors of Gaussians of one shape around the initial means."""
+        """Linear discriminants: Gaussians with one covariance around the initial means."""
         super().start(state)
         sizes = state.total(lambda z, q: {"q": q.sum(dim=0)})["q"]
         shares = sizes / sizes.sum()
@@ -59,7 +59,7 @@ class Logistic(Method):
         means = self.prototypes - centre
         scatter = state.total(lambda z, q: {"zz": (z - centre).T @ (z - centre)})["zz"]
         within = scatter / sizes.sum() - means.T @ (shares[:, None] * means)
-        # A share of the mean variance on the diagonal, for features that vary little or together.
+        # Shrinkage, for features that are nearly constant or correlated.
         floor = 0.01 * within.diagonal().mean().clamp_min(1e-6)
         shape = within + floor * torch.eye(self.n_features, device=within.device)
         weight = torch.linalg.solve(shape, means.T).T
@@ -73,10 +73,10 @@ class Logistic(Method):
             self.log_prior[order] = (wanted / wanted.sum()).log()
 
     def _temper(self, state: SampleState) -> None:
-        """Scale the head down until posteriors are no surer than a network can keep up with.
+        """Scale the weights down until the posteriors are not overconfident.
 
-        In many dimensions discriminants are so sure of themselves that the noise of a training
-        pass costs hundreds of nats, and the first steps throw the network off.
+        In many dimensions discriminants are so confident that the noise of a training pass costs
+        hundreds of nats, and the first steps would ruin the network.
         """
 
         def leads(z: Tensor, q: Tensor) -> Statistics:
@@ -102,10 +102,10 @@ class Logistic(Method):
     def split(
         self, state: SampleState, source: int, empty: int, stays: Tensor, leaves: Tensor
     ) -> None:
-        """Turn one logit into two, that are equal halfway between the means of both parts.
+        """Replace one logit by two that are equal halfway between the means of both parts.
 
-        On either mean the logit of that part is what it was before. They part gently, or they would
-        reach beyond the members; the other clusters keep at least half of their lead.
+        At the mean of a part, its logit keeps its old value. The two differ only slightly, or they
+        would win samples of other clusters, which keep at least half of their lead.
         """
         one, other = stays.mean(dim=0), leaves.mean(dim=0)
         halfway, offset = (one + other) / 2, (other - one) / 2
@@ -128,8 +128,8 @@ class Logistic(Method):
 class Alternating(Logistic):
     """Logistic posteriors trained towards targets `q_ik ~ p_ik^a w_k`.
 
-    The weights come in closed form from one sum over the data, or exactly, by rounds that each
-    add up K numbers.
+    The weights come in closed form from one sum over the data, or exactly from an iteration that
+    sums K numbers over the data in each round.
     """
 
     power: float
@@ -147,26 +147,26 @@ class Alternating(Logistic):
         self.register_buffer("log_u", torch.full((n_clusters,), 1 / n_clusters).log())
 
     def start(self, state: SampleState) -> None:
-        """Begin the rounds of the exact weights at clusters of equal size."""
+        """Start the iteration of the exact weights at clusters of equal size."""
         super().start(state)
         if self.exact:
             self.log_weight = IF.exact_weight(self.log_u, self.gamma, self.log_prior)
 
     @abstractmethod
     def mass(self, log_p: Tensor) -> Tensor:
-        """What the closed form adds up over the samples (n, K)."""
+        """Terms (n, K) whose sum over the samples the closed form uses."""
 
     @abstractmethod
     def closed_weight(self, log_s: Tensor) -> Tensor:
-        """The closed form's weights from the logarithm of that sum (K,)."""
+        """Weights of the closed form from the logarithm of that sum (K,)."""
 
     def statistics(self, z: Tensor, q: Tensor) -> Statistics:
-        """The K sums that the weights are made of."""
+        """The K sums that the weights are computed from."""
         mass = self.targets(z) if self.exact else self.mass(self.log_posteriors(z))
         return {"s": mass.sum(dim=0)}
 
     def update(self, statistics: Statistics) -> bool:
-        """Set the weights; exact ones ask for rounds until they stand still."""
+        """Set the weights; exact ones need more rounds until they converge."""
         if not self.exact:
             self.log_weight = self.closed_weight(statistics["s"].log())
             return False

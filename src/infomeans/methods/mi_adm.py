@@ -18,8 +18,8 @@ class MIADMMethod(Alternating):
         q_ik ~ p_ik^2 / sqrt(sum_i p_ik^2)
         min -(1/N) sum_ik q_ik log p_ik + (lambda / 2) sum_k |theta_k|^2 + R
 
-    The half is there because the regularised objective (Eq. ML.Gener.1) has the cross-entropy
-    twice.
+    The factor 1/2 is there because the regularised objective (Eq. ML.Gener.1) contains the
+    cross-entropy twice.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class MIADMMethod(Alternating):
     targets : {"closed", "exact"}
         The formula above, or the exact minimiser `q ~ p^2 / qhat`.
     prior : sequence of K positive numbers, optional
-        Wanted shares of the clusters, equal if not given.
+        Desired shares of the clusters; by default equal.
     """
 
     power = 2.0
@@ -46,7 +46,7 @@ class MIADMMethod(Alternating):
         super().__init__(n_clusters, n_features, prior=prior)
         self.lam = lam
         self.exact = targets == "exact"
-        # Proposition 3; a prior or a penalty may cost information.
+        # Proposition 3; a prior or a penalty may reduce the information.
         self.gains_information = prior is None and not lam
 
     def mass(self, log_p: Tensor) -> Tensor:
@@ -54,7 +54,7 @@ class MIADMMethod(Alternating):
         return (2 * log_p).exp()
 
     def closed_weight(self, log_s: Tensor) -> Tensor:
-        """One over the root of their sum."""
+        """One over the root of the sum of the squared posteriors."""
         return IF.mi_adm_weight(log_s, self.log_prior)
 
     def loss(self, batch: Batch) -> Statistics:

@@ -1,4 +1,4 @@
-"""MI-D: the mutual information maximised directly, by gradient steps."""
+"""MI-D: mutual information maximised directly by gradient steps."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,10 @@ class MIDirectMethod(Logistic):
 
         -I(X;K) = (1/N) sum_ik p_ik (log m_k - log p_ik)
 
-    The marginal `m` is a constant to the gradient, which changes nothing because rows sum
+    The marginal `m` is treated as a constant. This does not change the gradient, because rows sum
     to one. It is a running mean over batches: the marginal of a single batch of B samples would
     bias H(K) by about (K - 1) / 2B. It comes from the noisy pass, as do the posteriors in the loss;
-    the clean pass sets it once, before the first step.
+    only its initial value, before the first step, comes from the clean pass.
 
     Parameters
     ----------
@@ -29,8 +29,7 @@ class MIDirectMethod(Logistic):
         The regularisation `lambda` of Eq. RMI. With it this is regularised information
         maximisation.
     prior : sequence of K positive numbers, optional
-        Wanted shares `d` of the clusters: the divergence `KL(phat || d)` takes the place of
-        `-H(K)`.
+        Desired shares `d` of the clusters: the divergence `KL(phat || d)` replaces `-H(K)`.
     """
 
     has_targets = False
@@ -57,7 +56,7 @@ class MIDirectMethod(Logistic):
         self.marginal = sums["p"] / sums["p"].sum()
 
     def loss(self, batch: Batch) -> Statistics:
-        """Negative mutual information; the cross-entropy while there are targets to warm up on."""
+        """Negative mutual information; in the warm-up, the cross-entropy to the targets."""
         log_p = self.log_posteriors(batch.noisy)
         if batch.q is not None:
             clustering = IF.cross_entropy(batch.q, log_p)

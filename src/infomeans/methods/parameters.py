@@ -1,7 +1,7 @@
-"""The parameters of a method, read off its constructor.
+"""The parameters of a method, read from its constructor.
 
 A method declares each parameter once, as a keyword of its `__init__`: the name, the type and the
-default. The estimator of the method takes over all three.
+default. The estimator of the method uses all three.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NotNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter: its name, its type, its default, and what scikit-learn accepts for it."""
+    """A parameter: its name, type, default, and scikit-learn constraints."""
 
     name: str
     type: Any
@@ -42,7 +42,7 @@ class Parameter:
 
 
 def parameters_of(method: type[Method]) -> list[Parameter]:
-    """The parameters that a method has beyond the numbers of clusters and features."""
+    """The parameters of a method, without the numbers of clusters and features."""
     hints = get_type_hints(method.__init__, include_extras=True)
     return [
         Parameter(name, hints[name], given.default, _constraints(hints[name]))

@@ -1,4 +1,4 @@
-"""What the methods share whose clusters are points in the embedding."""
+"""Base class of methods whose clusters are points in the embedding."""
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ class Prototypical(Method):
     ----------
     n_clusters, n_features : int
     learned : bool
-        Whether the optimiser moves them.
+        Whether the optimiser trains the prototypes.
     """
 
     def __init__(self, n_clusters: int, n_features: int, *, learned: bool = False) -> None:
@@ -29,6 +29,6 @@ class Prototypical(Method):
     def split(
         self, state: SampleState, source: int, empty: int, stays: Tensor, leaves: Tensor
     ) -> None:
-        """Put the two prototypes on the means of both parts."""
+        """Move the two prototypes to the means of the two parts."""
         self.prototypes[source] = stays.mean(dim=0)
         self.prototypes[empty] = leaves.mean(dim=0)

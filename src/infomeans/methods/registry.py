@@ -17,7 +17,7 @@ _PAPER = (
 
 @dataclass(frozen=True)
 class MethodInfo:
-    """A method's names, its one line and its source."""
+    """Names, summary and citation of a method."""
 
     slug: str
     estimator: str
@@ -68,7 +68,7 @@ METHODS = {
             "dec",
             "DEC",
             "dec:DECMethod",
-            "Student's t posteriors sharpened towards targets of their own; IDEC with a decoder",
+            "Student's t posteriors, sharpened towards their own targets; IDEC with a decoder",
             "Xie, Girshick, Farhadi: Unsupervised deep embedding for clustering analysis. "
             "ICML 2016",
         ),
@@ -76,7 +76,7 @@ METHODS = {
             "dcn",
             "DCN",
             "dcn:DCNMethod",
-            "hard K-means on the embedding, centroids that follow every batch",
+            "hard K-means on the embedding, with centroids updated after every batch",
             "Yang, Fu, Sidiropoulos, Hong: Towards K-means-friendly spaces: simultaneous deep "
             "learning and clustering. ICML 2017",
         ),
@@ -108,7 +108,7 @@ BASELINES = {
 
 
 ESTIMATORS = (*(info.estimator for info in (METHODS | BASELINES).values()), "Autoencoder")
-"""The estimators by name."""
+"""Names of all estimators."""
 
 
 def find_method(slug: str) -> MethodInfo:

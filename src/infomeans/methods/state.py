@@ -1,4 +1,4 @@
-"""What is known of each sample while a model trains."""
+"""The state of each sample during training."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Statistics = dict[str, Tensor]
 
 
 class Neighbors(NamedTuple):
-    """The nearest neighbours of every sample, in the graph that the start came from.
+    """The nearest neighbours of every sample, in the graph of the initial clusters.
 
     Attributes
     ----------
     ids : (n, m) integer tensor
-        Their numbers.
+        Positions of the neighbours.
     weights : (n, m) tensor
-        How much each counts; every row sums to one.
+        Weights of the neighbours; every row sums to one.
     """
 
     ids: Tensor
@@ -27,22 +27,23 @@ class Neighbors(NamedTuple):
 
 
 class SampleState:
-    """What is known of the samples of this process.
+    """The state of the samples of this process.
 
     Parameters
     ----------
     embedding : (n, d) tensor
         The clean embedding.
     targets : (n, K) tensor
-        What the posteriors are trained towards.
+        Targets of the posteriors.
     initial : (n,) integer tensor, optional
         The initial clusters.
     neighbors : Neighbors, optional
+        The nearest neighbours.
     columns : mapping of str to shapes
-        What a method keeps for every sample, by name, and the shape of one sample's entry; all
-        zeros at first.
+        Names of values that a method keeps for every sample, with the shape of one sample's entry.
+        They start at zero.
     index : (n,) integer tensor, optional
-        The numbers of these samples in the data set; by default all of them in order.
+        Positions of these samples in the data set; by default all of them in order.
     """
 
     chunk: ClassVar[int] = 8192
@@ -84,14 +85,14 @@ class SampleState:
         return part
 
     def column_rows(self, index: Tensor) -> dict[str, Tensor]:
-        """The entries of some samples in the columns of the method."""
+        """The values that the method keeps for some samples."""
         return {name: column[index] for name, column in self.columns.items()}
 
     @torch.no_grad()
     def total(self, statistics: Callable[[Tensor, Tensor], Statistics]) -> Statistics:
-        """Add up over all samples what `statistics(z, q)` says of each chunk of them.
+        """Sum `statistics(z, q)` over all samples, chunk by chunk.
 
-        This is the one place where sums over samples are made.
+        All sums over samples go through this function.
         """
         sums: Statistics = {}
         chunks = self.embedding.split(self.chunk), self.targets.split(self.chunk)
@@ -111,20 +112,20 @@ class SampleState:
         Parameters
         ----------
         posteriors : callable
-            Of samples, by their embedding.
+            Takes embeddings and returns posteriors.
         doubt : float
-            The share of the votes that all clusters get alike, so that no neighbours can rule a
-            cluster out.
+            Share of the votes that is spread evenly over all clusters, so that neighbours cannot
+            rule out a cluster.
         """
         assert self.neighbors is not None
         p = self.map(posteriors)
-        # Every sample looks at the posteriors of many, so the chunks are smaller.
+        # Smaller chunks, because every sample gathers the posteriors of many.
         parts = zip(*(part.split(-(-self.chunk // 8)) for part in self.neighbors), strict=True)
         means = torch.cat([(weights.unsqueeze(1) @ p[ids]).squeeze(1) for ids, weights in parts])
         return torch.lerp(means, torch.full_like(means, 1 / means.shape[1]), doubt)
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint keeps; the embedding can be made again."""
+        """The state for a checkpoint, without the embedding, which can be recomputed."""
         return {
             "targets": self.targets,
             "initial": self.initial,
@@ -134,7 +135,7 @@ class SampleState:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take the targets and the columns from a checkpoint."""
+        """Restore the targets and the columns from a checkpoint."""
         self.targets = state["targets"].to(self.targets)
         self.columns = {
             name: state["columns"][name].to(column) for name, column in self.columns.items()

@@ -1,4 +1,4 @@
-"""Models for programs that have no torch."""
+"""Export of models to ONNX, for programs without torch."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from infomeans.model.model import Model
 def to_onnx(model: Any, path: str | Path) -> None:
     """Write a fitted model as an ONNX graph.
 
-    Its input `samples` is an array of float32 in the layout given to fit, of any number of
-    samples; its outputs are `embedding` and `posteriors`.
+    The input `samples` is a float32 array in the layout given to fit, with any number of samples.
+    The outputs are `embedding` and `posteriors`.
 
     Parameters
     ----------
     model : fitted clusterer, or Model
+        The model to export.
     path : path
+        File to write.
 
     Examples
     --------
@@ -36,17 +38,17 @@ def to_onnx(model: Any, path: str | Path) -> None:
     >>> import onnxruntime
     >>> from sklearn.datasets import load_iris
     >>> from infomeans import KMeansBaseline
-    >>> from infomeans.model.export import to_onnx
+    >>> from infomeans import export
     >>> X = load_iris().data
     >>> model = KMeansBaseline(3, random_state=0).fit(X)
-    >>> to_onnx(model, "iris.onnx")
+    >>> export.to_onnx(model, "iris.onnx")
     >>> session = onnxruntime.InferenceSession("iris.onnx")
     >>> (posteriors,) = session.run(["posteriors"], {"samples": X.astype(np.float32)})
     >>> bool((posteriors.argmax(axis=1) == model.labels_).all())
     True
     """
     if importlib.util.find_spec("onnxscript") is None:
-        raise InputError("Exporting needs onnx and onnxscript: pip install 'infomeans[onnx]'.")
+        raise InputError("Export needs onnx and onnxscript: pip install 'infomeans[onnx]'.")
     pipeline: Model = copy.deepcopy(getattr(model, "model_", model)).eval()
     if pipeline.images:
         pipeline.scaling.float()
@@ -69,7 +71,7 @@ def to_onnx(model: Any, path: str | Path) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The exporter speaks of packages that are not needed."""
+    """Silence the exporter, which reports missing packages that are not needed."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     logger.setLevel(logging.ERROR)

@@ -1,7 +1,7 @@
-"""Models on disk: JSON says what a model is, safetensors hold its numbers.
+"""Models on disk: a JSON description, and the tensors in safetensors format.
 
-A folder holds `model.json` and the file of tensors that it names. `model.json` is written last, so
-that a crash leaves the old model or the new one.
+A folder holds `model.json` and the tensor file that it names. `model.json` is written last: a
+crash leaves the old model or the new one.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from infomeans.errors import InputError
 from infomeans.files import write_atomic
 
 FORMAT = 2
-"""What this version writes; it reads this and all before."""
+"""The format that this version writes; it also reads all earlier ones."""
 
 _TENSORS = re.compile(r"[0-9a-f]{16}\.safetensors")
 
 
 class ModelFolder:
-    """The folder of a model, which may not exist yet.
+    """The folder of a model, which need not exist yet.
 
     Parameters
     ----------
     path : path
+        The folder.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -40,7 +41,7 @@ class ModelFolder:
 
     @classmethod
     def find(cls, path: Path) -> ModelFolder:
-        """The folder of a model, or that in the folder of a run."""
+        """The model folder at a path, or inside the run folder at that path."""
         for folder in (path, path / "model"):
             if (folder / FILE).exists():
                 return cls(folder)
@@ -55,7 +56,7 @@ class ModelFolder:
         *,
         overwrite: bool = False,
     ) -> None:
-        """Write a model: what it is, its numbers, and how its input was read."""
+        """Write a model: its description, its tensors, and the schema of its input."""
         before = self._files()
         self._check_free(before, overwrite)
         packed = save(dict(tensors))
@@ -68,7 +69,7 @@ class ModelFolder:
             (self.path / name).unlink(missing_ok=True)
 
     def read(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """What a model is, and its numbers."""
+        """Read the description and the tensors of a model."""
         description = self._description()
         path = self.path / description["weights"]
         try:
@@ -96,7 +97,7 @@ class ModelFolder:
         return dict(description)
 
     def _files(self) -> set[str]:
-        """The names of the files that make up the model in the folder, if there is one."""
+        """Names of the files of the model in the folder; empty if there is none."""
         try:
             description = self._description()
         except FileNotFoundError:
@@ -109,12 +110,12 @@ class ModelFolder:
     def _check_free(self, model: set[str], overwrite: bool) -> None:
         """Refuse a folder that holds a model, or anything else.
 
-        What an interrupted write left behind is no reason.
+        Files left by an interrupted write are ignored.
         """
         names = {path.name for path in self.path.iterdir()} if self.path.exists() else set()
         if any(not (_TENSORS.fullmatch(name) or name.startswith(".")) for name in names - model):
-            raise FileExistsError(f"{self.path} exists and is not a model's; name a new folder.")
+            raise FileExistsError(f"{self.path} exists and holds no model; name a new folder.")
         if model and not overwrite:
             raise FileExistsError(
-                f"{self.path} holds a model already; pass overwrite=True to replace it."
+                f"{self.path} already holds a model; pass overwrite=True to replace it."
             )

@@ -1,4 +1,4 @@
-"""From samples as they are given to their embedding and their posteriors."""
+"""The model, which maps raw samples to their embedding and posteriors."""
 
 from __future__ import annotations
 
@@ -21,25 +21,27 @@ from infomeans.networks import AnyNetwork, Identity
 from infomeans.threads import multiply_adds
 
 EXACT = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.uint16, torch.float16)
-"""Types whose values single precision holds exactly, beside its own."""
+"""Types whose values float32 represents exactly, besides float32 itself."""
 
 NO_VIEWS = np.empty((0, 2, 3), np.float32)
 
 
 class Model(nn.Module):
-    """The only place that applies a trained network.
+    """Scaling, network and method. A trained network is applied only here.
 
     Parameters
     ----------
     shape : tuple of int
-        Of one sample, as it is given.
+        Shape of one raw sample.
     scaling : Scaling
+        Scaling of the samples.
     network : nn.Module
+        Maps scaled samples to their embedding.
     method : nn.Module, optional
-        Gives posteriors for an embedding; an auto-encoder alone has none.
+        Maps an embedding to posteriors; None for an auto-encoder.
     views : (v, 2, 3) array
-        Affine maps. Posteriors are means over an image and what these make of it. All images are
-        changed alike, so no sample depends on another.
+        Affine maps. Posteriors are averaged over an image and its transformed views. All images
+        get the same views, so no sample depends on another.
     """
 
     views: Tensor
@@ -73,18 +75,18 @@ class Model(nn.Module):
 
     @cached_property
     def work(self) -> int:
-        """The multiply-adds of the network for one sample."""
+        """Multiply-adds of the network for one sample."""
         device = next(iter(self.parameters()), self.views).device
         return multiply_adds(
             self.network, torch.zeros(1, *network_shape(self.shape), device=device)
         )
 
     def forward(self, samples: Tensor) -> tuple[Tensor, Tensor]:
-        """Embedding (n, d) and posteriors (n, K) of samples as they are given."""
+        """Embedding (n, d) and posteriors (n, K) of raw samples."""
         return self.assign(self.scaled(samples))
 
     def scaled(self, samples: Tensor) -> Tensor:
-        """Samples in single precision, images with their channels first, as the network wants."""
+        """Scaled samples in single precision, images with channels first: the network's input."""
         axis = channel_axis(samples.shape)
         x = samples if axis is None else samples.movedim(axis, 1)
         x = x[:, None] if x.ndim == 3 else x
@@ -93,7 +95,7 @@ class Model(nn.Module):
         return scaled.float()
 
     def prepare(self, samples: NDArray[Any], device: torch.device) -> Tensor:
-        """An array of samples, scaled and on a device."""
+        """An array of raw samples, scaled and on a device."""
         x = self.scaled(as_tensor(samples)).to(device)
         return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
 
@@ -115,16 +117,18 @@ class Model(nn.Module):
     ) -> Iterator[tuple[Tensor, ...]]:
         """Embedding and posteriors of scaled samples, block by block.
 
-        Vectors go through our own networks in double precision on the CPU, so that the result of a
-        sample does not depend on which others share its block. Everything else runs in single
+        For vectors, built-in networks run in double precision on the CPU: the result for a sample
+        then does not depend on the other samples in its block. Everything else runs in single
         precision on the device.
 
         Parameters
         ----------
         x : iterable of tensors
+            Blocks of scaled samples.
         device : torch.device
+            Device to compute on.
         posteriors : bool
-            Whether to give these, too.
+            Whether to compute posteriors too.
         """
         double = not self.images and self.network.double_precision
         if double or isinstance(self.network, Identity):
@@ -138,9 +142,9 @@ class Model(nn.Module):
                 yield (module.assign(block) if posteriors else (module.network(block).flatten(1),))
 
     def decoded_centres(self, centres: Array) -> Array | None:
-        """What the decoder makes of points of the embedding: images in the data's own units.
+        """Decode points of the embedding to images, in the units of the data.
 
-        None for vectors, and for a network that cannot decode.
+        None for vectors, and for a network without a decoder.
         """
         if not self.images:
             return None
@@ -156,7 +160,7 @@ class Model(nn.Module):
 
 @contextmanager
 def evaluating(module: nn.Module) -> Iterator[None]:
-    """A module as it is when it does not train; every part of it is put back as it was."""
+    """Put a module in evaluation mode, and restore the mode of every part afterwards."""
     modes = [(part, part.training) for part in module.modules()]
     module.eval()
     try:
@@ -167,10 +171,10 @@ def evaluating(module: nn.Module) -> Iterator[None]:
 
 
 def as_tensor(samples: NDArray[Any]) -> Tensor:
-    """A tensor of its own with the values of an array.
+    """A tensor with a copy of an array.
 
-    A copy: torch takes neither negative strides nor arrays that must not be written to, and no
-    other numbers than these.
+    torch accepts neither negative strides nor read-only arrays, nor long doubles or foreign byte
+    orders.
     """
     dtype = np.dtype(np.float64) if samples.dtype == np.longdouble else samples.dtype
     return torch.tensor(np.ascontiguousarray(samples, dtype.newbyteorder("=")))

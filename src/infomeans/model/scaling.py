@@ -1,4 +1,4 @@
-"""Scaling that is learned from the data and is part of the model."""
+"""Scaling, which is learned from the data and is part of the model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from infomeans.data import Dataset
 
 SQUARED = 1e100
-"""Numbers beyond this, or below its inverse, are not squared: a double could not hold it."""
+"""Numbers above this, or below its inverse, are not squared: a double would over- or underflow."""
 
 BLOCK = 16_384
 """Samples that are added up at once."""
@@ -31,7 +31,7 @@ class Scaling(nn.Module):
     Parameters
     ----------
     shift, scale : tensors
-        Of one sample's shape, or scalars.
+        Tensors of one sample's shape, or scalars.
     """
 
     shift: Tensor
@@ -47,7 +47,7 @@ class Scaling(nn.Module):
         return (x - self.shift) * self.scale
 
     def inverse(self, x: Tensor) -> Tensor:
-        """Samples in their own units again; of a constant feature, its value."""
+        """Samples in their original units; constant features get their value."""
         return x.double() / torch.where(self.scale == 0, 1, self.scale) + self.shift
 
     def limits(self) -> Tensor:
@@ -58,14 +58,14 @@ class Scaling(nn.Module):
 
     @classmethod
     def of_images(cls, data: Dataset) -> Scaling:
-        """To the interval [-1, 1], the same for all pixels."""
+        """Scale to the interval [-1, 1], with the same limits for all pixels."""
         ends = [(float(block.min()) / 2, float(block.max()) / 2) for block in data.blocks(BLOCK)]
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         return cls._from(low + high, 1 / (high - low) if high > low else 0.0)
 
     @classmethod
     def of_features(cls, data: Dataset) -> Scaling:
-        """Every feature to mean 0 and variance 1; a constant one to 0."""
+        """Standardise every feature to mean 0 and variance 1; constant features to 0."""
         mean, std = _moments(data)
         return cls._from(mean, _inverse(std, mean))
 
@@ -87,7 +87,7 @@ class Scaling(nn.Module):
 
     @classmethod
     def of_embeddings(cls, data: Dataset) -> Scaling:
-        """To mean 0 and mean variance 1, which keeps the proportions of all distances."""
+        """Scale to mean 0 and mean variance 1, which keeps the ratios of all distances."""
         mean, std = _moments(data)
         largest = std.max() or 1.0
         size = largest * np.sqrt(np.mean((std / largest) ** 2))
@@ -114,7 +114,7 @@ def _moments(data: Dataset) -> tuple[Numbers, Numbers]:
 
 
 def _mean(data: Dataset, function: Callable[[NDArray[Any]], NDArray[Any]]) -> Numbers:
-    """The mean over all samples of a function of each."""
+    """The mean of a function over all samples."""
     sums = [function(block).sum(axis=0, dtype=np.float64) for block in data.blocks(BLOCK)]
     total: Numbers = sum(sums[1:], start=sums[0]) / len(data)
     return total
@@ -126,6 +126,6 @@ def _largest(block: NDArray[Any]) -> Numbers:
 
 
 def _inverse(std: Any, size: Any) -> Numbers:
-    """One over the deviation; zero where it is no more than rounding."""
+    """One over the standard deviation; zero where that is only rounding error."""
     varies = (std > 1e-12 * np.abs(size)) & (std > 1 / SQUARED**3)
     return np.where(varies, 1 / np.where(varies, std, 1), 0.0)

@@ -1,4 +1,4 @@
-"""The auto-encoders, and how to bring a network of one's own."""
+"""The auto-encoders, and adapters for networks of the user."""
 
 from infomeans.networks.adapters import Identity, UserNetwork
 from infomeans.networks.autoencoder import DenoisingAutoencoder

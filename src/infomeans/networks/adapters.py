@@ -1,4 +1,4 @@
-"""Networks that are not ours: none at all, and a module that the user brings."""
+"""Adapters: no network, and a module of the user."""
 
 from typing import Self
 
@@ -9,9 +9,9 @@ _BOUNDED = (nn.Tanh, nn.Sigmoid, nn.Softmax, nn.Softsign, nn.Hardtanh, nn.Hardsi
 
 
 class Identity(nn.Module):
-    """No network: the data, once scaled, are the embedding."""
+    """No network: the embedding is the scaled data."""
 
-    # Nothing here can be trained, so no loss can push the embedding out of bounds.
+    # Nothing here is trained, so no loss can push the embedding out of bounds.
     bounded = True
     reconstructs = False
     double_precision = True
@@ -30,21 +30,21 @@ class Identity(nn.Module):
 
 
 class UserNetwork(nn.Module):
-    """A module of the user's own, as an encoder or as an auto-encoder.
+    """A module of the user, as an encoder or as an auto-encoder.
 
-    The embedding is `module.encode(x)` where there is such a method, else `module(x)`. With a
-    method `module.decode(z)` the mean squared error of the reconstruction joins the loss. The
-    noisy pass is the module in training mode: its noise is its own dropout. A part that is in
-    evaluation mode while the module is not, such as a frozen BatchNorm, stays so.
+    The embedding is `module.encode(x)` if there is such a method, else `module(x)`. If there is a
+    method `module.decode(z)`, the mean squared error of the reconstruction is added to the loss.
+    The noisy pass is the module in training mode, with its own dropout. A part that is in
+    evaluation mode while the module is not, such as a frozen BatchNorm, stays in it.
 
     Parameters
     ----------
     module : nn.Module
-        `module.bounded` says whether the embedding is bounded; without it that is read off the
-        last layer of a Sequential, and anything else counts as unbounded.
+        The attribute `module.bounded` says whether the embedding is bounded. Without it, the last
+        layer of a Sequential decides, and any other module counts as unbounded.
     """
 
-    # Code of one's own may hold tensors of single precision that do not move with the module.
+    # A user's code may hold float32 tensors that do not move with the module.
     double_precision = False
 
     def __init__(self, module: nn.Module) -> None:
@@ -55,7 +55,7 @@ class UserNetwork(nn.Module):
         self.bounded = bool(getattr(module, "bounded", _ends_bounded(module)))
 
     def forward(self, x: Tensor) -> Tensor:
-        """The embedding without noise: the module as it is when it does not train."""
+        """The embedding without noise: the module in evaluation mode."""
         if not self.training:
             return self._encode(x)
         self.eval()
@@ -65,18 +65,18 @@ class UserNetwork(nn.Module):
             self.train()
 
     def train(self, mode: bool = True) -> Self:
-        """Train, or not; parts that came frozen stay as they are."""
+        """Set the training mode, except for frozen parts."""
         super().train(mode)
         for part in self.frozen:
             part.training = False
         return self
 
     def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
-        """The embedding; what noise there is comes from the module, which keeps its dropout."""
+        """The embedding with the module's own noise; `drop` has no effect on its dropout."""
         return self._encode(x)
 
     def decode(self, z: Tensor) -> Tensor:
-        """The input that an embedding stands for."""
+        """The input decoded from an embedding."""
         return self.module.decode(z)  # type: ignore[operator]
 
     def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
@@ -89,7 +89,7 @@ class UserNetwork(nn.Module):
 
 
 def _is_frozen(part: nn.Module, module: nn.Module) -> bool:
-    """Whether a part does not train although the module does, or its statistics are not to move."""
+    """Whether a part is in evaluation mode while the module trains, or has frozen statistics."""
     if module.training and not part.training:
         return True
     statistics = getattr(part, "running_mean", None) is not None
@@ -98,7 +98,7 @@ def _is_frozen(part: nn.Module, module: nn.Module) -> bool:
 
 
 def _ends_bounded(module: nn.Module) -> bool:
-    """Only a Sequential shows the order of its layers."""
+    """Whether the last layer is bounded; only a Sequential shows the order of its layers."""
     last = getattr(module, "encoder", module) if hasattr(module, "encode") else module
     while isinstance(last, nn.Sequential) and len(last):
         last = last[-1]

@@ -1,4 +1,4 @@
-"""The denoising auto-encoder: a noisy and a clean pass that share their weights."""
+"""The denoising auto-encoder: a noisy and a clean pass with shared weights."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,15 +9,16 @@ from torch import Tensor, nn
 
 
 class Offset(nn.Module):
-    """Adds a learned value to every pixel of an image that a tanh follows.
+    """Adds a learned value to every pixel of an image, before a tanh.
 
-    Started at the mean image it leaves the embedding only what sets the samples apart. Without
-    it, the first thing that a network learns about images with a common background is to drive
-    the tanh of its embedding into saturation, and there it may stay.
+    It starts at the mean image, so the embedding only has to represent how samples differ. Without
+    it, a network on images with a common background first saturates the tanh of its embedding, and
+    may never recover.
 
     Parameters
     ----------
     shape : (channels, height, width)
+        Shape of an image.
     """
 
     def __init__(self, shape: tuple[int, int, int]) -> None:
@@ -30,15 +31,15 @@ class Offset(nn.Module):
 
     @torch.no_grad()
     def start(self, mean: Tensor) -> None:
-        """Make the tanh of a zero image the mean image."""
+        """Set the offset such that a zero image becomes the mean image after the tanh."""
         self.value.copy_(mean.clamp(-0.99, 0.99).atanh())
 
 
 class DenoisingAutoencoder(nn.Module):
     """A stack of encoder layers, mirrored by a stack of decoder layers.
 
-    The noisy pass drops activations and feeds the decoder; the clean pass gives the embedding
-    and the layers that the decoder has to restore,
+    The noisy pass has dropout and feeds the decoder. The clean pass gives the embedding and the
+    layers that the decoder has to reconstruct,
 
         R = (1/N) sum_i sum_{l=0..L-1} (w_l / size(z_i^l)) |z_i^l - ztilde_i^l|^2,   w_0 = 1
 
@@ -56,12 +57,12 @@ class DenoisingAutoencoder(nn.Module):
     hidden_weight : float
         The weight `w_l` of the hidden layers in the reconstruction loss.
     detach_clean : bool
-        Whether the clean layers are constants to the gradient, which saves a backward pass.
+        Whether to detach the clean layers from the gradient, which saves a backward pass.
     glorot : bool
-        Whether to draw the weights as the paper does and to start without the mean image. That
+        Whether to initialise the weights as the paper does, and not start at the mean image. That
         needs the paper's low learning rate.
     config : mapping, optional
-        How to build the same network anew, for those that can be saved by name.
+        How to rebuild the same network, for networks that can be saved by name.
     """
 
     double_precision = True
@@ -91,7 +92,7 @@ class DenoisingAutoencoder(nn.Module):
             self.apply(_glorot)
 
     def start(self, mean: Tensor) -> None:
-        """Before any training: let the decoder begin at the mean sample."""
+        """Before training, let the decoder start at the mean sample."""
         for module in self.decoder[0].modules():
             if isinstance(module, Offset):
                 module.start(mean)
@@ -110,11 +111,11 @@ class DenoisingAutoencoder(nn.Module):
         return F.dropout(x, last) if last and drop else x
 
     def decode(self, z: Tensor) -> Tensor:
-        """The input that an embedding stands for."""
+        """The input decoded from an embedding."""
         return self._restored(z)[0]
 
     def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
-        """The loss R between the clean layers and what the decoder makes of the noisy embedding."""
+        """The loss R between the clean layers and those decoded from the noisy embedding."""
         restored = self._restored(noisy)
         loss = F.mse_loss(restored[0], x)
         if self.hidden_weight:
@@ -126,7 +127,7 @@ class DenoisingAutoencoder(nn.Module):
         return loss
 
     def _restored(self, z: Tensor) -> list[Tensor]:
-        """The decoder's version of every layer, the input first."""
+        """The decoded layers, the input first."""
         layers = []
         for layer in reversed(self.decoder):
             z = layer(z)

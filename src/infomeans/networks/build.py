@@ -1,4 +1,4 @@
-"""From what the user asked for to a network for data of this shape."""
+"""Build the network for a parameter `network` and a sample shape."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -25,28 +25,41 @@ _KNOWN = "'auto', 'residual', None, a torch module or a callable (shape, n_clust
 def build_network(
     network: NetworkSpec, shape: Shape, n_clusters: int, *, n_features: int = 16, **options: Any
 ) -> AnyNetwork:
-    """A network for samples of this shape, of its own: what was passed in stays untouched.
+    """Build a network for samples of this shape. A module that is passed in is copied.
 
     Parameters
     ----------
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
-        "residual" and None take vectors as embeddings: the one moves them, the other leaves them as
-        they are. A module is copied; a callable is asked for a module with
-        `network(shape, n_clusters)`.
+        "residual" and None treat vectors as embeddings: "residual" fine-tunes them, None keeps
+        them fixed. A module is copied. A callable is called as `network(shape, n_clusters)` and
+        returns a module.
     shape : tuple of int
-        Of one sample: `(d,)` or `(channels, height, width)`.
+        Shape of one sample: `(d,)` or `(channels, height, width)`.
     n_clusters : int
+        Number of clusters, for a callable.
     n_features : int
-        Length of the embedding of the network that "auto" stands for.
+        Length of the embedding, for "auto".
     **options
-        Passed on to that network.
+        Further arguments of the auto-encoder, for "auto".
+
+    Returns
+    -------
+    nn.Module
+
+    Examples
+    --------
+    >>> import torch
+    >>> from infomeans.networks import build_network
+    >>> network = build_network("auto", shape=(1, 16, 16), n_clusters=10, n_features=12)
+    >>> network(torch.zeros(2, 1, 16, 16)).shape
+    torch.Size([2, 12])
     """
     if network is None or network == "residual":
         if len(shape) != 1:
             raise ValueError(
-                f"network={network!r} clusters embeddings and takes X of shape (n, d), but the "
-                f"samples have the shape {shape}; use network='auto' for images."
+                f"network={network!r} needs embeddings, X of shape (n, d), but the samples have "
+                f"the shape {shape}; use network='auto' for images."
             )
         return Identity() if network is None else ResidualNetwork(shape[0])
     if isinstance(network, str):
@@ -61,7 +74,7 @@ def build_network(
 
 
 def takes_embeddings(network: NetworkSpec) -> bool:
-    """Whether this is for samples that another model has embedded."""
+    """Whether a network expects embeddings of another model."""
     if isinstance(network, nn.Module):
         return isinstance(network, Identity | ResidualNetwork)
     return network is None or network == "residual"
@@ -76,21 +89,21 @@ def default_network(shape: Shape, n_features: int, **options: Any) -> DenoisingA
 
 
 def network_to_config(network: nn.Module) -> dict[str, Any]:
-    """How to build a network of the same architecture; of one that is not ours, only that."""
+    """How to rebuild a built-in network; for other modules, only that they are custom."""
     if isinstance(network, Identity):
         return {"kind": "identity"}
     return {**(getattr(network, "config", None) or {"kind": "custom"})}
 
 
 def network_from_config(config: Mapping[str, Any], given: nn.Module | None = None) -> AnyNetwork:
-    """The network, its weights still to be loaded.
+    """Rebuild a network, without its trained weights.
 
     Parameters
     ----------
     config : mapping
-        From `network_to_config`.
+        Result of `network_to_config`.
     given : nn.Module, optional
-        A module of the right architecture, for one that is not ours.
+        A module of the right architecture, for a custom network.
     """
     options = {**config}
     kind = options.pop("kind")
@@ -101,8 +114,8 @@ def network_from_config(config: Mapping[str, Any], given: nn.Module | None = Non
     if kind == "custom":
         if given is None:
             raise InputError(
-                "The model was fitted with a network of your own, of which only the weights are "
-                "saved; pass a module of the same architecture as network=."
+                "The model was fitted with a custom network, of which only the weights are saved; "
+                "pass a module of the same architecture as network=."
             )
         return _as_network(copy.deepcopy(given))
     return default_network(tuple(options.pop("shape")), **options)
@@ -129,8 +142,10 @@ def _check_embedding(network: AnyNetwork, shape: Shape) -> None:
     try:
         with torch.no_grad():
             z = network.eval()(torch.zeros(2, *shape))
-    except Exception as error:  # it is the user's own
-        raise ValueError(f"The network does not take samples of shape {shape}: {error}") from error
+    except Exception as error:  # a user's code may raise anything
+        raise ValueError(
+            f"The network does not accept samples of shape {shape}: {error}"
+        ) from error
     network.train(training)
     if z.ndim != 2 or len(z) != 2:
         raise ValueError(

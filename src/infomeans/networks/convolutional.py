@@ -14,8 +14,8 @@ SMALLEST_IMAGE = 8
 def kernel_and_padding(size: int) -> tuple[int, int]:
     """Kernel and padding of a convolution of stride 2 along an axis of this length.
 
-    The kernel's parity is chosen so that the transposed convolution gives back exactly `size`.
-    At 16, 28, 32 and 55 this yields the values of the paper's data sets.
+    The parity of the kernel is chosen such that the transposed convolution restores `size`
+    exactly. At 16, 28, 32 and 55 this gives the values of the paper's data sets.
     """
     if size % 2:
         return 5, 2
@@ -60,8 +60,8 @@ def convolutional_autoencoder(
     channels, height, width = shape
     if min(height, width) < SMALLEST_IMAGE:
         raise ValueError(
-            f"Images of {height} x {width} pixels are too small: at least {SMALLEST_IMAGE} x "
-            f"{SMALLEST_IMAGE} are needed. Flatten them to vectors, or bring a network of your own."
+            f"Images of {height} x {width} pixels are too small; at least {SMALLEST_IMAGE} x "
+            f"{SMALLEST_IMAGE} are needed. Flatten them to vectors, or pass your own network."
         )
     middle = halved(height), halved(width)
     last = halved(middle[0]), halved(middle[1])

@@ -1,4 +1,4 @@
-"""The network for embeddings that another model has made."""
+"""The network for embeddings of another model."""
 
 from typing import Any
 
@@ -9,22 +9,23 @@ DROPOUT = 0.1
 
 
 class ResidualNetwork(nn.Module):
-    """Moves embeddings: `x + r tanh(f(x) / r)`, where `f` has one hidden layer.
+    """Fine-tunes embeddings: `x + r tanh(f(x) / r)`, where `f` has one hidden layer.
 
-    It starts as the identity, so that the clusters start in the embeddings as they are. A head
-    alone can only cut these by planes; here they may move so that planes can part the clusters.
+    It starts as the identity, so the initial clusters come from the unchanged embeddings. A head
+    alone can only separate clusters by planes. Here the embeddings can move until planes separate
+    them.
 
     Parameters
     ----------
     n_inputs : int
         Length of an embedding.
     hidden : int
-        Width of the layer in between.
+        Width of the hidden layer.
     reach : float
-        How far a feature may be moved; those that come in have a variance of 1 on average.
+        Largest change of a feature; input features have a variance of 1 on average.
     """
 
-    # No feature leaves its place by more than the reach, whatever the loss.
+    # No feature changes by more than the reach, whatever the loss.
     bounded = True
     reconstructs = False
     double_precision = True
@@ -48,12 +49,12 @@ class ResidualNetwork(nn.Module):
         return self._moved(x, self.inner(x))
 
     def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
-        """The embedding, with hidden activations dropped."""
+        """The embedding, with dropout in the hidden layer."""
         activations = self.inner(x)
         return self._moved(x, F.dropout(activations, DROPOUT) if drop else activations)
 
     def reconstruction(self, x: Tensor, noisy: Tensor) -> Tensor:
-        """Zero: nothing is decoded."""
+        """Zero, because there is no decoder."""
         return x.new_zeros(())
 
     def _moved(self, x: Tensor, activations: Tensor) -> Tensor:

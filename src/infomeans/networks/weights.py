@@ -1,4 +1,4 @@
-"""Putting saved weights into a network, or saying why they do not fit."""
+"""Load saved weights into a network, or say why they do not fit."""
 
 from collections.abc import Mapping
 
@@ -17,13 +17,14 @@ def load_weights(network: nn.Module, saved: Mapping[str, Tensor]) -> None:
     Parameters
     ----------
     network : nn.Module
+        The network to load into.
     saved : mapping of str to Tensor
-        Its state, as it was saved.
+        The saved state.
     """
     try:
         network.load_state_dict(saved)
     except RuntimeError as error:
-        # Names as the user's module has them.
+        # Report names as in the user's module.
         prefix = "module." if isinstance(network, UserNetwork) else ""
         differing = _differences(network.state_dict(), saved, prefix) or str(error)
         if isinstance(network, UserNetwork):

@@ -1,1 +1,1 @@
-"""Colours, maps, thumbnails and figures: what reports and notebooks draw with."""
+"""Colours, maps, thumbnails and figures for reports and notebooks."""

@@ -1,4 +1,4 @@
-"""The paper that figures are drawn on; nothing else here imports matplotlib by itself."""
+"""The figure class; only this module imports matplotlib at the top."""
 
 import io
 
@@ -6,9 +6,9 @@ from matplotlib.figure import Figure
 
 
 class Canvas(Figure):
-    """A figure that no window holds and that pyplot knows nothing of.
+    """A figure without a window, independent of pyplot.
 
-    A plain figure shows itself in a notebook only after pyplot was imported; this one always does.
+    A plain figure is shown in a notebook only after pyplot was imported; this one always is.
     """
 
     def _repr_png_(self) -> bytes:

@@ -1,4 +1,4 @@
-"""The clusters as cards: a piece of HTML for notebooks."""
+"""Cards of the clusters, as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from infomeans.plots.thumbnails import Tones, data_url
 
 _SIDE = 48
 _LINE = "1px solid rgba(128,128,128,.4)"
-# Styles stand in the elements, for notebooks may drop a sheet of styles; colours come from the
-# notebook's text, for it may be light or dark.
+# Styles are inline, because notebooks may drop style sheets. Colours follow the notebook's text,
+# because it may be light or dark.
 _ALL = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.4;color:inherit;margin:4px 0"
 _GRID = (
     "display:grid;grid-template-columns:repeat(auto-fill,minmax(228px,1fr));gap:8px;"
@@ -59,16 +59,17 @@ def cards_html(
     Parameters
     ----------
     name : str
-        Of the model.
+        Name of the model.
     sizes : (K,) integer array
+        Number of samples in each cluster.
     confidences : (K,) array, optional
-        Means over the clusters' samples; anything for a cluster without.
+        Mean confidence in each cluster; any value for an empty cluster.
     prototypes : (K, c, h, w) array, optional
-        An image for each.
+        An image for each cluster.
     mi : float, optional
         The mutual information I(X;K), in nats.
     tones : Tones, optional
-        What numbers are black and white; by default the prototypes' extremes.
+        Values to show as black and white; by default the extremes of the prototypes.
     """
     k = len(sizes)
     pictures = [""] * k if prototypes is None else _pictures(prototypes, tones)
@@ -84,19 +85,19 @@ def cards_html(
 
 
 def size_text(size: int, n: int) -> str:
-    """How large a cluster is, of n samples in all."""
+    """Size and share of a cluster, of n samples in all."""
     if not size:
-        return "no sample"
+        return "no samples"
     return f"{size:,} sample{'s' if size > 1 else ''}, {share_text(size / n)}"
 
 
 def share_text(share: float) -> str:
-    """A share in per cent, with a decimal if it is small."""
+    """A share in percent, with one decimal if it is small."""
     return f"{100 * share:.{1 if share < 0.0995 else 0}f} %"
 
 
 def sign_svg(cluster: int) -> str:
-    """The cluster's sign in its colour."""
+    """The cluster's symbol in its colour."""
     colour, sign = look(cluster)
     return (
         f'<svg viewBox="-1 -1 2 2" width="11" height="11" fill="{colour}" aria-hidden="true">'

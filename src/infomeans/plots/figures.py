@@ -1,4 +1,4 @@
-"""Figures for notebooks, by matplotlib, which is optional and only imported when one is drawn."""
+"""Figures for notebooks. matplotlib is optional and is imported when a figure is drawn."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHARED = (
     *("phase", "epoch", "loss", "mi", "h_k", "h_k_x"),
     *("delta_q", "vote_weight", "empty", "back_to", "seconds"),
 )
-"""What a record has beside the terms that a loss names."""
+"""Fields of a record besides the terms of the loss."""
 
 _CHANGE = "change of the targets"
 _CHARTS = (
@@ -53,21 +53,21 @@ _MARKERS: dict[str, Any] = {
 
 
 def history_figure(history: History) -> Figure:
-    """Loss terms, entropies and the change of the targets over all epochs.
+    """Loss terms, entropies and the change of the targets by epoch.
 
     Parameters
     ----------
     history : sequence of mappings
-        One record an epoch, as `infomeans.training.Record` has them.
+        One record per epoch; see `infomeans.training.Record`.
     """
     if not history:
-        raise InputError("history is empty: the model was not trained in epochs, so none is shown.")
+        raise InputError("history is empty: the model was not trained in epochs.")
     terms = {name: name for record in history for name in record if name not in _SHARED}
-    wanted = (("loss", {"loss": "whole loss", **terms}), *_CHARTS)
+    wanted = (("loss", {"loss": "total loss", **terms}), *_CHARTS)
     charts = [(title, _known(lines, history)) for title, lines in wanted]
     charts = [(title, lines) for title, lines in charts if lines]
     if not charts:
-        raise InputError("history holds no finite number: the training diverged from the start.")
+        raise InputError("history has no finite values: the training diverged from the start.")
     figure = _figure(8, 1 + 2.1 * len(charts), layout="constrained")
     axes = figure.subplots(len(charts), 1, sharex=True, squeeze=False)[:, 0].tolist()
     for ax, (title, lines) in zip(axes, charts, strict=True):
@@ -80,12 +80,14 @@ def history_figure(history: History) -> Figure:
 
 
 def map_figure(embedding: Array, clusters: IntArray, projection: Kind = "auto") -> Figure:
-    """Every sample as a point, with the sign of its cluster, and the clusters' numbers.
+    """Every sample as a point, with the symbol of its cluster, and the cluster numbers.
 
     Parameters
     ----------
     embedding : (n, d) array
+        Embedding of the samples.
     clusters : (n,) integer array
+        Cluster of each sample.
     projection : {"auto", "lda", "pca", "umap"}
         See `infomeans.plots.projection.draw_map`.
     """
@@ -119,20 +121,21 @@ def clusters_figure(
     Parameters
     ----------
     sizes : (K,) integer array
+        Number of samples in each cluster.
     confidences : (K,) array
-        Means over the clusters' samples; anything for a cluster without.
+        Mean confidence in each cluster; any value for an empty cluster.
     prototypes : (K, c, h, w) array, optional
-        An image for each.
+        An image for each cluster.
     samples : K arrays (m, c, h, w), optional
-        The most typical samples of each, as many as are to be shown.
+        The most typical samples of each cluster; all of them are shown.
     tones : Tones, optional
-        What numbers are black and white; by default the extremes of all images given.
+        Values to show as black and white; by default the extremes of all images.
     """
     rows = _rows(prototypes, samples, len(sizes))
     if not any(rows):
         return _bars(sizes, confidences)
     tones = tones or Tones(np.concatenate([image.ravel() for row in rows for image in row]))
-    grid = _Grid.of(rows, apart=0 if prototypes is None or samples is None else 0.15)
+    grid = _Grid.of(rows, gap=0 if prototypes is None or samples is None else 0.15)
     return _panels(sizes, confidences, rows, tones, grid)
 
 
@@ -145,7 +148,7 @@ def _figure(width: float, height: float, **options: Any) -> Figure:
 
 
 def _known(lines: Mapping[str, str], history: History) -> dict[str, Array]:
-    """The values of each line, by its name; lines of which nothing is known are left out."""
+    """The values of each line by name, without lines that have no finite value."""
     values = {
         name: np.array([_number(record.get(field)) for record in history])
         for field, name in lines.items()
@@ -171,7 +174,7 @@ def _draw_lines(ax: Axes, title: str, lines: Mapping[str, Array]) -> None:
 
 
 def _draw_phases(axes: Sequence[Axes], phases: Sequence[str]) -> None:
-    """A band for each phase, and its name above the first chart."""
+    """Draw a band for each phase, and its name above the first chart."""
     begins = [at for at, name in enumerate(phases) if at == 0 or name != phases[at - 1]]
     ends = [*begins[1:], len(phases)]
     taken: dict[int, float] = {}
@@ -199,7 +202,7 @@ def _name_phase(ax: Axes, name: str, middle: float, line: int) -> None:
 
 
 def _write_numbers(ax: Axes, present: Sequence[int], points: Array, clusters: IntArray) -> None:
-    """The clusters' numbers at their middles, pushed apart where they would overlap."""
+    """Write the cluster numbers at the medians, moved apart where they would overlap."""
     from matplotlib.patheffects import withStroke
 
     size = 11 if len(present) < 30 else 8
@@ -214,17 +217,18 @@ def _write_numbers(ax: Axes, present: Sequence[int], points: Array, clusters: In
 
 
 def spread(middles: Array, box: Array, rounds: int = 200) -> Array:
-    """Move boxes of one size apart, a little at a time, until none overlaps another.
+    """Move boxes of one size apart in small steps until none overlap.
 
     Parameters
     ----------
     middles : (k, 2) array
+        Centres of the boxes.
     box : (2,) array
         Width and height of a box.
     rounds : int
-        After so many it is left as it is.
+        Maximum number of steps.
     """
-    # A tiny step to the side tells apart what lies in one place.
+    # Tiny offsets separate boxes with the same centre.
     places = middles + np.arange(len(middles))[:, None] * box * 1e-3
     for _ in range(rounds):
         gaps = places[:, None] - places[None]
@@ -233,7 +237,7 @@ def spread(middles: Array, box: Array, rounds: int = 200) -> Array:
         clash: NDArray[np.bool_] = np.all(over > 1e-6 * box, axis=2)
         if not clash.any():
             break
-        # Along the shorter way out, and half of it each.
+        # Each box moves half of the overlap, along the axis where that is smaller.
         short = np.eye(2)[(over / box).argmin(axis=2)]
         pushes = np.sign(gaps) * over * short * clash[:, :, None] / 2
         places = places + pushes.sum(axis=1) / np.sqrt(np.maximum(clash.sum(axis=1), 1))[:, None]
@@ -270,27 +274,28 @@ def _bars(sizes: IntArray, confidences: Array) -> Figure:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Where the panels and their images lie, in inches.
+    """Layout of the panels and their images, in inches.
 
     Attributes
     ----------
     k, columns : int
+        Number of panels, and of columns.
     image : (width, height)
-        Of one image.
+        Size of one image.
     most : int
-        Images in the longest panel.
-    apart : float
-        Between its first image and the others.
+        Number of images in the longest panel.
+    gap : float
+        Space between the first image of a panel and the others.
     """
 
     k: int
     columns: int
     image: tuple[float, float]
     most: int
-    apart: float
+    gap: float
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Images]], apart: float) -> _Grid:
+    def of(cls, rows: Sequence[Sequence[Images]], gap: float) -> _Grid:
         k, most = len(rows), max(map(len, rows))
         many = k > 36 if most == 1 else k > 20
         wide = (10 if many else 6) if most == 1 else (3 if many else 2)
@@ -298,35 +303,35 @@ class _Grid:
         height, width = next(image.shape[1:] for row in rows for image in row)
         longer = max(height, width)
         image = side * width / longer, side * height / longer
-        return cls(k, -(-k // -(-k // wide)), image, most, apart)
+        return cls(k, -(-k // -(-k // wide)), image, most, gap)
 
     @property
     def single(self) -> bool:
-        """Whether there is no room for words beside the number."""
+        """Whether panels have one image, and no room for text beside the number."""
         return self.most == 1
 
     @property
     def width(self) -> float:
-        """Of a panel."""
+        """Width of a panel."""
         return max(self.left(self.most), 1.05 if self.single else 3.2)
 
     @property
     def head(self) -> float:
-        """Room for the words above the images."""
+        """Height of the text above the images."""
         return 0.62 if self.single else 0.32
 
     @property
     def size(self) -> tuple[float, float]:
-        """Of the whole figure."""
+        """Size of the whole figure."""
         lines = -(-self.k // self.columns)
         return (
             self.columns * (self.width + 0.25) + 0.1,
-            lines * (self.image[1] + self.head + 0.05) + 0.15 + self.apart,
+            lines * (self.image[1] + self.head + 0.05) + 0.15 + self.gap,
         )
 
     def left(self, place: int) -> float:
-        """Where an image of a panel begins."""
-        return place * (self.image[0] + 0.04) + (self.apart if place else 0)
+        """Left edge of an image in its panel."""
+        return place * (self.image[0] + 0.04) + (self.gap if place else 0)
 
     def box(self, cluster: int) -> tuple[float, float, float, float]:
         """A panel's images: left, bottom, width and height as shares of the figure."""
@@ -345,9 +350,9 @@ def _panels(
     grid: _Grid,
 ) -> Figure:
     figure = _figure(*grid.size)
-    if grid.apart:
+    if grid.gap:
         left, bottom = 0.15 / grid.size[0], 0.08 / grid.size[1]
-        note = "First the prototype, then the most typical samples."
+        note = "Left: the prototype. Right: the most typical samples."
         figure.text(left, bottom, note, size=7.5, color=SOFT)
     for cluster, row in enumerate(rows):
         ax = figure.add_axes(grid.box(cluster))
@@ -376,7 +381,7 @@ def _facts(size: int, n: int, confidence: float, grid: _Grid) -> str:
 
 
 def _write_head(ax: Axes, cluster: int, facts: str, grid: _Grid) -> None:
-    """Sign, number and facts above a panel."""
+    """Write symbol, number and facts above a panel."""
     colour, sign = look(cluster)
     number, top = str(cluster), 28 if grid.single else 5
     place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}

@@ -1,4 +1,4 @@
-"""Colours and signs that also the colour-blind can tell apart."""
+"""Colours and symbols that are distinct for colour-blind people too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLOURS = (
     "#4d4456",
     "#b9aea2",
 )
-"""Any two stay well apart for people who see no red or no green; a test measures it."""
+"""Any two are distinct for people with red-green colour blindness; a test measures it."""
 
 SYMBOLS = (
     "circle",
@@ -31,9 +31,9 @@ SYMBOLS = (
 
 
 def look(cluster: int) -> tuple[str, str]:
-    """Colour and sign of a cluster: a hundred pairs before the first comes again.
+    """Colour and symbol of a cluster: a hundred pairs before the first is repeated.
 
-    Neighbours in number differ in both, so that ten clusters are told apart by either.
+    Consecutive clusters differ in both, so either is enough to tell ten clusters apart.
     """
     lap, colour = divmod(cluster, len(COLOURS))
     return COLOURS[colour], SYMBOLS[(colour + lap) % len(SYMBOLS)]

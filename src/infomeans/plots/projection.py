@@ -1,4 +1,4 @@
-"""A map: every sample as a point in two dimensions."""
+"""Projection of an embedding to two dimensions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ MOST_DIMENSIONS, KEPT_DIMENSIONS, MOST_TO_FIT = 256, 64, 5_000
 
 @dataclass(frozen=True)
 class Map:
-    """Points, and how they came to be.
+    """Projected points, and how they were made.
 
     Attributes
     ----------
     points : (n, 2) array
+        A point for each sample.
     name : str
+        Name of the projection.
     meaning : str
-        What near and far mean on it, in a sentence.
+        A sentence on what distances mean on the map.
     """
 
     points: Array
@@ -39,15 +41,17 @@ class Map:
 
 
 def draw_map(embedding: Array, clusters: IntArray, kind: Kind = "auto") -> Map:
-    """Project the embedding; the same numbers give the same map.
+    """Project the embedding to two dimensions; the result is deterministic.
 
     Parameters
     ----------
     embedding : (n, d) array
+        Embedding of the samples.
     clusters : (n,) integer array
+        Cluster of each sample.
     kind : {"auto", "lda", "pca", "umap"}
-        "auto" is UMAP where it is installed, for 50 to 20,000 samples; otherwise linear
-        discriminants if there are three clusters or more, otherwise principal components.
+        "auto" is UMAP if it is installed, for 50 to 20,000 samples; otherwise linear discriminant
+        analysis if there are three clusters or more, otherwise principal components.
     """
     check_kind(kind)
     finite = np.nan_to_num(np.asarray(embedding, dtype=np.float64))
@@ -64,14 +68,14 @@ def draw_map(embedding: Array, clusters: IntArray, kind: Kind = "auto") -> Map:
 
 
 def check_kind(kind: str) -> Kind:
-    """Refuse a projection that is unknown."""
+    """Refuse an unknown projection."""
     if kind not in KINDS:
         raise InputError(f"projection {kind!r} is unknown; choose one of {', '.join(KINDS)}.")
     return cast(Kind, kind)
 
 
 def _reduced(z: Array) -> tuple[Array, str]:
-    """Fewer dimensions, where there are so many that the rest would take hours."""
+    """Reduce very many dimensions, which would take hours otherwise."""
     if z.shape[1] <= MOST_DIMENSIONS:
         return z, ""
     some = z[np.random.default_rng(0).permutation(len(z))[:MOST_TO_FIT]]
@@ -89,15 +93,15 @@ def _pca(z: Array, clusters: IntArray) -> Map:
     return Map(
         _upright(points),
         "principal components",
-        "The two directions of the learned space in which the samples vary most. Distances are "
-        "true along these two and lost along all others.",
+        "The two directions of the learned space in which the samples vary most. Distances along "
+        "all other directions are not shown.",
     )
 
 
 def _lda(z: Array, clusters: IntArray) -> Map:
-    # Shrinkage, for features that vary little or together.
+    # Shrinkage, for features that are nearly constant or correlated.
     lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.01, n_components=2)
-    shared = np.bincount(clusters)[clusters] > 1  # one sample alone has no spread
+    shared = np.bincount(clusters)[clusters] > 1  # a single sample has no spread
     try:
         points = lda.fit(z[shared], clusters[shared]).transform(z)
     except (np.linalg.LinAlgError, ValueError):
@@ -105,8 +109,8 @@ def _lda(z: Array, clusters: IntArray) -> Map:
     return Map(
         _upright(points),
         "linear discriminants",
-        "The two directions of the learned space that set the clusters apart best, so that they "
-        "look as clear as they can; what overlaps here may still be far apart along others.",
+        "The two directions of the learned space that separate the clusters best. The clusters "
+        "look as clear as possible; what overlaps here may be far apart along other directions.",
     )
 
 
@@ -119,13 +123,13 @@ def _umap(z: Array, clusters: IntArray) -> Map:
     return Map(
         reducer.fit_transform(z),
         "UMAP",
-        "Neighbours in the learned space are neighbours here; the distances between far groups "
-        "mean little.",
+        "Neighbours in the learned space are neighbours here; distances between far groups mean "
+        "little.",
     )
 
 
 def _upright(points: Array) -> Array:
-    """A direction's sign means nothing: let the farther end lie on the positive side."""
+    """Fix the arbitrary sign of each direction: the farther end is on the positive side."""
     signs = np.where(points.max(axis=0) >= -points.min(axis=0), 1.0, -1.0)
     return points * signs
 

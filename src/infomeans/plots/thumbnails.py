@@ -1,4 +1,4 @@
-"""Small pictures of all samples, packed into sheets."""
+"""Thumbnails of all samples, packed into sheets."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LARGEST = 96
 SMALLEST = 16
 COLUMNS = 24
 PIXELS = 60_000_000
-"""What all thumbnails have in all: 28 by 28 for 70,000 samples."""
+"""Total pixels of all thumbnails: 28 by 28 for 70,000 samples."""
 
 BYTES = 11_500_000
-"""What all sheets may weigh, before base64 makes a third more of it."""
+"""Maximum size of all sheets, before base64 adds a third."""
 
 Pixels = NDArray[np.uint8]
 
@@ -33,8 +33,9 @@ class Thumbnails:
     Attributes
     ----------
     width, height : int
-        Of a thumbnail.
+        Size of a thumbnail.
     columns : int
+        Number of thumbnails in a row.
     sheets : list of str
         WebP images in base64.
     """
@@ -46,12 +47,12 @@ class Thumbnails:
 
     @property
     def bytes(self) -> int:
-        """How much text the sheets are."""
+        """Length of all sheets as text."""
         return sum(map(len, self.sheets))
 
 
 class Tones:
-    """What numbers to paint black and white: the extremes of all samples, or of 8 bits.
+    """The values to show as black and white: the extremes of all samples, or 0 and 255 for bytes.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class Tones:
 def make_thumbnails(
     X: NDArray[np.generic], *, pixels: int = PIXELS, most_bytes: int = BYTES
 ) -> Thumbnails:
-    """Thumbnails of images in any layout, as large as a page can carry."""
+    """Thumbnails of images in any layout, as large as the size limits allow."""
     height, width = channels_first(X[:1]).shape[2:]
     tones = Tones(X)
     side = min(max(math.isqrt(pixels // len(X)), SMALLEST), LARGEST, max(height, width))
@@ -89,7 +90,7 @@ def make_thumbnails(
 
 
 def data_url(image: Pixels, *, largest: int = LARGEST) -> str:
-    """One image (h, w, c) as an address that holds it."""
+    """One image (h, w, c) as a data URL."""
     height, width = image.shape[:2]
     scale = min(1.0, largest / max(height, width))
     small = _resized(image, max(1, round(width * scale)), max(1, round(height * scale)))

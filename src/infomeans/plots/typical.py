@@ -1,4 +1,4 @@
-"""Which samples stand for a cluster."""
+"""Typical samples of a cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from infomeans._typing import Array, IntArray
 
 
 def cluster_means(clusters: IntArray, values: Array, k: int) -> Array:
-    """The mean of the values over each cluster (k,); NaN for a cluster without a sample."""
+    """The mean of the values in each cluster (k,); NaN for an empty cluster."""
     sizes = np.bincount(clusters, minlength=k)
     sums = np.bincount(clusters, weights=values, minlength=k)
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
@@ -17,9 +17,10 @@ def cluster_means(clusters: IntArray, values: Array, k: int) -> Array:
 def typical_samples(
     embedding: Array, clusters: IntArray, confidences: Array, k: int, most: int
 ) -> list[IntArray]:
-    """The samples most typical of each cluster, the most typical first.
+    """The most typical samples of each cluster, the most typical first.
 
-    Many samples are equally sure: of the surer half, those nearest to the cluster's middle.
+    Many samples are equally confident. So these are the samples of the more confident half that
+    are nearest to the cluster's mean.
     """
     return [
         _typical(embedding, confidences, np.flatnonzero(clusters == cluster))[:most]

@@ -1,4 +1,4 @@
-"""Pages to look at: the report of a run, and runs side by side."""
+"""HTML pages: the report of a run, and the comparison of runs."""
 
 from infomeans.report.report import write_report
 

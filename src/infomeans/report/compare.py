@@ -1,4 +1,4 @@
-"""Runs on the same samples, side by side."""
+"""Comparison of runs on the same samples."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from infomeans.runs import Labels, Run
 
 
 def comparison(runs: Sequence[Run]) -> str:
-    """A page that compares runs: their figures, and how far their clusters agree.
+    """A page that compares runs: their figures, and how well their clusters agree.
 
     Parameters
     ----------
     runs : sequence of Run
-        Two or more, complete, on the same samples.
+        Two or more complete runs on the same samples.
     """
     if len(runs) < 2:
-        raise InputError("A comparison needs two runs or more.")
+        raise InputError("A comparison needs at least two runs.")
     labels = [run.labels for run in runs]
     clusters = _aligned(runs, labels)
     titles = _titles(runs)
@@ -61,7 +61,7 @@ def comparison(runs: Sequence[Run]) -> str:
 
 
 def _aligned(runs: Sequence[Run], labels: Sequence[Labels]) -> list[IntArray]:
-    """The clusters of all runs, in the order of the first one's samples."""
+    """The clusters of all runs, in the sample order of the first run."""
     first = labels[0].ids
     aligned = []
     for run, one in zip(runs, labels, strict=True):
@@ -69,7 +69,7 @@ def _aligned(runs: Sequence[Run], labels: Sequence[Labels]) -> list[IntArray]:
         differing = set(first) ^ place.keys()
         if differing:
             raise InputError(
-                f"{run.path} and {runs[0].path} are not on the same samples: only one of them has "
+                f"{run.path} and {runs[0].path} have different samples: only one of them has "
                 f"{few(sorted(differing))}."
             )
         aligned.append(one.clusters[[place[name] for name in first]])
@@ -77,7 +77,7 @@ def _aligned(runs: Sequence[Run], labels: Sequence[Labels]) -> list[IntArray]:
 
 
 def _titles(runs: Sequence[Run]) -> list[str]:
-    """The shortest ends of their paths that tell them apart."""
+    """The shortest ends of the paths that are all different."""
     for parts in range(1, 1 + max(len(run.path.absolute().parts) for run in runs)):
         titles = [printable("/".join(run.path.absolute().parts[-parts:])) for run in runs]
         if len(set(titles)) == len(titles):
@@ -96,7 +96,7 @@ def _notes(runs: Sequence[Run], titles: Sequence[str]) -> list[str]:
     if not others:
         return []
     return [
-        f"The samples of {few(others)} have the same ids as those of {titles[0]}, but other "
+        f"The samples of {few(others)} have the same ids as those of {titles[0]}, but different "
         f"contents: compare with care."
     ]
 
@@ -113,7 +113,7 @@ def _most(clusters: IntArray) -> int:
 
 
 def _flow(a: IntArray, b: IntArray) -> list[tuple[int, int, int]]:
-    """How many samples lie in which cluster of both."""
+    """Number of samples in each pair of clusters of two runs."""
     counts = contingency_matrix(a, b, sparse=True).tocoo()
     rows, columns = np.unique(a)[counts.row], np.unique(b)[counts.col]
     return [
@@ -126,11 +126,11 @@ def _sentence(titles: Sequence[str], agreement: Sequence[Sequence[float]]) -> st
     highest, a, b = max(pairs)
     said = f"{titles[a]} and {titles[b]} agree "
     if len(pairs) == 1:
-        return f"{said}with an adjusted Rand index of {highest:.3f}; 1 is the same clusters."
+        return f"{said}with an adjusted Rand index of {highest:.3f}; 1 means identical clusters."
     lowest, c, d = min(pairs)
     return (
         f"{said}most, with an adjusted Rand index of {highest:.3f}; {titles[c]} and {titles[d]} "
-        f"least, with {lowest:.3f}. 1 is the same clusters, 0 what chance gives."
+        f"least, with {lowest:.3f}. 1 means identical clusters, 0 agreement by chance."
     )
 
 

@@ -1,4 +1,4 @@
-"""What a report says: facts, warnings, clusters, doubtful samples, training, classes."""
+"""Content of a report: facts, warnings, clusters, uncertain samples, training, classes."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ from infomeans.training.fitted import cluster_problems
 TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
 FEATURES = 6
 NO_DOUBT = 0.1
-"""An entropy, in nats, of a sample that is 98% sure."""
+"""Entropy in nats of a sample with a confidence of 98%."""
 
 HUGE = 1e30
-"""Larger numbers are cut off, lest their squares be none."""
+"""Larger numbers are clipped, because their squares would overflow."""
 
 UNSURE, MANY_UNSURE = 0.7, 0.3
-"""A mean confidence below the one, or a share of samples under one half above the other."""
+"""Warn below this mean confidence, or above this share of samples with less than 0.5."""
 
 MOVING = 1e-3
-"""A mean squared change of the targets in the last epoch above this: training was not done."""
+"""If the targets change by more in the last epoch (mean square), training had not converged."""
 
 BASELINE_SAMPLES, STARTS = 5_000, 3
 
 
 @dataclass(frozen=True)
 class Findings:
-    """All that a run found, and the samples it found it in, if they can still be read.
+    """The results of a run, and its samples if they can still be read.
 
     Parameters
     ----------
     run : Run
-        A complete one.
+        A complete run.
     data : Dataset, optional
         The samples of the run.
     estimator : SampleClusterer, optional
-        The fitted one; by default it is loaded from the run.
+        The fitted estimator; by default it is loaded from the run.
     """
 
     run: Run
@@ -70,77 +70,77 @@ class Findings:
 
     @cached_property
     def ids(self) -> list[str]:
-        """Of all samples."""
+        """Ids of all samples."""
         return self.run.labels.ids
 
     @cached_property
     def posteriors(self) -> Array:
-        """(n, K)."""
+        """The posteriors (n, K)."""
         return self.run.posteriors
 
     @cached_property
     def embedding(self) -> Array:
-        """(n, d)."""
+        """The embedding (n, d)."""
         return self.run.embedding
 
     @cached_property
     def clusters(self) -> IntArray:
-        """The most probable ones (n,), before any merging."""
+        """The most probable clusters (n,), before merging."""
         return self.posteriors.argmax(axis=1)
 
     @cached_property
     def seconds(self) -> IntArray:
-        """The second most probable clusters (n,); the first again if there is but one."""
+        """The second most probable clusters (n,); the first if there is only one cluster."""
         if self.k < 2:
             return self.clusters
         return np.argpartition(self.posteriors, -2, axis=1)[:, -2]
 
     @cached_property
     def confidences(self) -> Array:
-        """(n,)."""
+        """The confidences (n,)."""
         return self.posteriors.max(axis=1)
 
     @cached_property
     def runners_up(self) -> Array:
-        """The probabilities of the second clusters (n,); none if there is but one."""
+        """Probabilities of the second clusters (n,); zero if there is only one cluster."""
         if self.k < 2:
             return np.zeros(len(self.posteriors))
         return np.take_along_axis(self.posteriors, self.seconds[:, None], axis=1)[:, 0]
 
     @cached_property
     def entropies(self) -> Array:
-        """(n,), in nats."""
+        """Entropies of the posteriors (n,), in nats."""
         return entropies(self.posteriors)
 
     @property
     def k(self) -> int:
-        """How many clusters were asked for."""
+        """Number of clusters, including empty ones."""
         return int(self.posteriors.shape[1])
 
     @cached_property
     def sizes(self) -> IntArray:
-        """(K,)."""
+        """Number of samples in each cluster (K,)."""
         return np.bincount(self.clusters, minlength=self.k)
 
     @property
     def classes(self) -> Any:
-        """The true classes (n,), if they were given; empty where a sample has none."""
+        """The true classes (n,) if given; empty for samples without one."""
         return None if self.data is None else self.data.labels
 
     def members(self, cluster: int) -> IntArray:
-        """Which samples lie in a cluster."""
+        """Positions of the samples in a cluster."""
         return np.flatnonzero(self.clusters == cluster)
 
 
 def overview(found: Findings) -> dict[str, Any]:
-    """Facts and a sentence that need no expert, and what is wrong."""
+    """Facts, a summary for non-experts, and warnings."""
     run, metrics = found.run, found.run.metrics
     request, data = run.config["arguments"], run.config["data"]
     facts = {
         "data": short_name(data["source"]),
         "samples": _amount(len(found.ids), data["sample_shape"]),
         "method": run.method,
-        "clusters asked for": f"{found.k}",
+        "requested clusters": f"{found.k}",
         "seed": f"{request['seed']}",
         "time": duration(metrics["seconds"]),
         "mutual information": f"{metrics['mi']:.3f} of at most {math.log(found.k):.3f} nats",
@@ -161,7 +161,7 @@ def overview(found: Findings) -> dict[str, Any]:
 
 
 def warnings(found: Findings) -> list[str]:
-    """What is wrong with the result, in plain words."""
+    """Warnings about the result, for non-experts."""
     said = []
     shares = found.sizes / len(found.ids)
     small = np.flatnonzero((found.sizes > 0) & (shares < min(0.01, 0.2 / found.k))).tolist()
@@ -175,7 +175,7 @@ def warnings(found: Findings) -> list[str]:
     if found.confidences.mean() < UNSURE or unsure > MANY_UNSURE:
         said.append(
             f"The mean confidence is {found.confidences.mean():.2f}, and {unsure:.0%} of the "
-            f"samples have less than 0.5: these clusters are not told apart well."
+            f"samples have less than 0.5: the clusters are not well separated."
         )
     return said + _about_training(found.run.history)
 
@@ -184,14 +184,14 @@ def _about_training(history: Sequence[Mapping[str, Any]]) -> list[str]:
     last = history[-1] if history else {}
     if last.get("back_to") is not None:
         return [
-            f"The alternation lost what it knew of the clusters, and went back from its epoch "
+            f"The clusters got worse in the alternation, and training went back from epoch "
             f"{last['epoch'] + 1} to epoch {last['back_to'] + 1}. A lower learning rate may help."
         ]
     if (last.get("delta_q") or 0) <= MOVING:
         return []
     return [
-        f"The targets still changed by {last['delta_q']:.1e} in the last epoch: training was not "
-        f"done. Give it more epochs."
+        f"The targets still changed by {last['delta_q']:.1e} in the last epoch: training had not "
+        f"converged. Use more epochs."
     ]
 
 
@@ -207,13 +207,13 @@ def _sentence(found: Findings) -> str:
     groups = "one group" if used == 1 else f"{used} groups {spread}"
     return (
         f"The {n:,} samples fall into {groups}. For {math.floor(100 * sure)}% of them the model is "
-        f"at least 90% sure where they belong; that says how clear-cut the groups are to it, not "
-        f"that they are the right ones."
+        f"at least 90% sure. That shows how clearly it separates the groups, not that they are "
+        f"the right ones."
     )
 
 
 def cards(found: Findings) -> list[dict[str, Any]]:
-    """Every cluster: how large, how sure, what is typical and what is doubtful of it."""
+    """Size, confidence, typical and uncertain samples of every cluster."""
     typical = typical_samples(
         found.embedding, found.clusters, found.confidences, found.k, most=TYPICAL
     )
@@ -234,7 +234,7 @@ def _card(found: Findings, cluster: int, typical: IntArray) -> dict[str, Any]:
 
 
 def doubtful(found: Findings) -> dict[str, Any]:
-    """The samples of highest entropy, and the pairs of clusters that share most of them."""
+    """The samples with the highest entropy, and the pairs of clusters that share most of them."""
     order = np.argsort(-found.entropies, kind="stable")[:DOUBTFUL]
     return {"samples": order[found.entropies[order] > NO_DOUBT].tolist(), "pairs": _pairs(found)}
 
@@ -257,9 +257,10 @@ def _pairs(found: Findings) -> list[dict[str, Any]]:
 
 
 def features(found: Findings) -> dict[str, Any] | None:
-    """For vectors: by what the clusters differ, and the values of every sample that tell it.
+    """For vectors: the features that distinguish the clusters, and their values.
 
-    A feature's distance is that of the cluster's mean to the mean of all, in deviations.
+    The distance of a feature is that of the cluster mean from the overall mean, in standard
+    deviations.
     """
     data = found.data
     if data is None or len(data.shape) != 1:
@@ -290,7 +291,7 @@ def features(found: Findings) -> dict[str, Any] | None:
 
 
 def baselines(found: Findings) -> list[dict[str, Any]]:
-    """The result beside simpler ones: how far they agree, and scores where classes are known."""
+    """The result beside simpler methods: their agreement, and scores if classes are known."""
     metrics, method = found.run.metrics, found.run.config["arguments"]["method"]
     if "methods" in metrics:
         return [{**row, "own": row["method"] == method} for row in metrics["methods"]]
@@ -303,7 +304,7 @@ def baselines(found: Findings) -> list[dict[str, Any]]:
 
 
 def _kmeans(found: Findings, data: Dataset) -> dict[str, Any]:
-    """K-means as `--method kmeans` does it, on some of the samples if there are many."""
+    """K-means as `--method kmeans`, on a subset of the samples if there are many."""
     some = np.sort(np.random.default_rng(0).permutation(len(data))[:BASELINE_SAMPLES])
     request = found.run.config["arguments"]
     baseline = KMeansBaseline(
@@ -313,7 +314,7 @@ def _kmeans(found: Findings, data: Dataset) -> dict[str, Any]:
         embeddings=request.get("embeddings", False),
     )
     with catch_warnings():
-        # Copies of few samples make fewer clusters, which is no failure here.
+        # Duplicate samples may give fewer clusters; that is fine for a baseline.
         simplefilter("ignore", ClusteringWarning)
         labels = baseline.fit(data.subset(some)).labels_
     classes = () if found.classes is None else found.classes[some]
@@ -328,7 +329,7 @@ def _scores(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def against_classes(found: Findings) -> dict[str, Any] | None:
-    """The clusters against the true classes, matched as well as can be."""
+    """The clusters against the true classes, under the best matching."""
     if found.classes is None:
         return None
     known = labelled(found.classes)
@@ -363,7 +364,7 @@ def against_classes(found: Findings) -> dict[str, Any] | None:
 
 
 def _counted_order(table: Confusion) -> Confusion:
-    """With class 2 before class 10, and every cluster still below its class."""
+    """Sort classes in natural order, 2 before 10, with each cluster still matched to its class."""
 
     def key(at: int) -> list[tuple[int, str]]:
         parts = re.split(r"(\d+)", str(table.classes[at]))
@@ -377,7 +378,7 @@ def _counted_order(table: Confusion) -> Confusion:
 
 
 def short_name(source: str) -> str:
-    """The last part of a path: a page that is passed on need not tell where things lie."""
+    """The last part of a path: a page that is shared should not reveal full paths."""
     return printable(Path(source).name or source)
 
 

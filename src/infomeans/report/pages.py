@@ -1,4 +1,4 @@
-"""Pages in one file: what they need of style, script and data is in them."""
+"""Self-contained HTML pages, with styles, scripts and data in one file."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def render(
     content: Mapping[str, Any],
     **values: Any,
 ) -> str:
-    """Fill a template in.
+    """Render a template.
 
     Parameters
     ----------
     template : str
-        Its name.
+        Name of the template.
     css, js : sequences of str
-        Names of what goes into the page, in order.
+        Names of the styles and scripts to include, in order.
     content : mapping
-        What the scripts read, as JSON.
+        Data for the scripts, embedded as JSON.
     **values
-        What the template reads; text is escaped.
+        Variables of the template; text is escaped.
     """
     environment = Environment(
         loader=FunctionLoader(_part), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -53,12 +53,12 @@ def render(
 
 
 def packed(values: NDArray[Any], kind: str) -> str:
-    """An array as base64, little end first."""
+    """An array as base64, in little-endian byte order."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=f"<{kind}").tobytes()).decode()
 
 
 def as_json(content: Mapping[str, Any]) -> str:
-    """JSON that can stand in a page: nothing in it ends the script or begins a comment."""
+    """JSON that is safe inside a page: nothing in it ends the script or starts a comment."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
@@ -69,7 +69,7 @@ def _part(name: str) -> str:
 
 @cache
 def plotly() -> str:
-    """Plotly's script, as it can stand in a page."""
-    # Its own function for this imports far more than the file it reads.
+    """Plotly's script, safe to embed in a page."""
+    # plotly's own function for this imports far more than the file it reads.
     script = files("plotly") / "package_data" / "plotly.min.js"
     return script.read_text(encoding="utf-8").replace("</script", "<\\/script")

@@ -31,7 +31,7 @@ from infomeans.runs import Run
 MOST_POINTS, MOST_EXACT = 100_000, 20_000
 MOST_BYTES = 24_000_000
 MOST_CLASSES = 200
-"""A table of more classes or clusters than this is no picture any more."""
+"""Confusion matrices with more classes or clusters are not drawn."""
 
 _SCRIPTS = (
     "names.js",
@@ -56,21 +56,27 @@ def write_report(
     projection: Kind = "auto",
     tell: Callable[[str], None] | None = None,
 ) -> Path:
-    """Write the report of a complete run, and say where.
+    """Write the report of a complete run, and return its path.
 
     Parameters
     ----------
     run : Run
+        A complete run.
     out : Path, optional
-        The file; by default `report.html` in the run's folder.
+        File to write; by default `report.html` in the run's folder.
     data : Dataset, optional
-        The samples of the run; by default they are read again. A report can do without.
+        The samples of the run; by default they are read again. If they cannot be read, the report
+        is written without them.
     estimator : SampleClusterer, optional
-        That of the run; by default it is loaded.
+        The fitted estimator; by default it is loaded from the run.
     projection : {"auto", "lda", "pca", "umap"}
-        How the map is drawn.
+        Projection of the map.
     tell : callable, optional
-        Told what the page has to do without.
+        Called with a message if the page lacks something.
+
+    Returns
+    -------
+    Path
     """
     run.check_complete()
     notes: list[str] = []
@@ -84,7 +90,7 @@ def write_report(
 
 
 def _samples(run: Run, notes: list[str]) -> Dataset | None:
-    """The run's samples, read as they were; or without classes; or none, and a note."""
+    """Read the run's samples again; without labels if those fail; None and a note if all fails."""
     request = run.config["arguments"]
     reading = request["reading"]
     tries = [reading, {k: v for k, v in reading.items() if k != "labels"}]
@@ -92,24 +98,26 @@ def _samples(run: Run, notes: list[str]) -> Dataset | None:
         try:
             data = open_input(request["source"], **options)
         except (InputError, OSError) as error:
-            notes[:] = [printable(f"The input cannot be read as it was: {error}")]
+            notes[:] = [printable(f"The input cannot be read again: {error}")]
             continue
         if data.fingerprint != run.config["data"]["fingerprint"]:
-            notes.append("The input has changed since, so that its samples are not shown.")
+            notes.append("The input has changed since the run, so its samples are not shown.")
             return None
         return data
     return None
 
 
 class _Page:
-    """A report in the making.
+    """Builds the page of a report.
 
     Parameters
     ----------
     found : Findings
+        The results of the run.
     notes : list of str
-        What the reader should know.
+        Notes for the reader.
     projection : str
+        Projection of the map.
     """
 
     def __init__(self, found: Findings, notes: list[str], projection: Kind) -> None:
@@ -126,7 +134,7 @@ class _Page:
         self.place = {int(sample): at for at, sample in enumerate(self.shown)}
 
     def render(self) -> str:
-        """The page."""
+        """The page as HTML."""
         found, run = self.found, self.found.run
         content = {
             **self._samples(),
@@ -164,33 +172,33 @@ class _Page:
         )
 
     def _shown(self) -> IntArray:
-        """The samples in the page: all, or what it speaks of and others at even steps."""
+        """The samples in the page: all, or those it mentions and an even selection of others."""
         n = len(self.found.ids)
         if n <= MOST_POINTS:
             return np.arange(n)
         lists = [card[kind] for card in self.cards for kind in ("typical", "doubtful")]
         lists += [self.doubtful["samples"], *(pair["samples"] for pair in self.doubtful["pairs"])]
-        spoken_of = np.unique(np.concatenate([np.asarray(one, dtype=np.int64) for one in lists]))
-        others = max(MOST_POINTS - len(spoken_of), 0)
-        return np.union1d(spoken_of, np.linspace(0, n - 1, others).astype(np.int64))
+        mentioned = np.unique(np.concatenate([np.asarray(one, dtype=np.int64) for one in lists]))
+        others = max(MOST_POINTS - len(mentioned), 0)
+        return np.union1d(mentioned, np.linspace(0, n - 1, others).astype(np.int64))
 
     def _warnings(self) -> list[str]:
         n, said_acc = len(self.found.ids), self.found.run.metrics.get("acc")
         notes = []
         if len(self.shown) < n:
             notes.append(
-                f"Map and pictures show {len(self.shown):,} of the {n:,} samples; all figures are "
-                f"of all."
+                f"Map and pictures show {len(self.shown):,} of the {n:,} samples; all figures "
+                f"refer to all of them."
             )
         names = self.found.run.names
         if names.merge:
             left = len(set(names.merged(self.found.k).tolist()))
             notes.append(
                 f"Clusters have been merged: {left} are left. The figures in the overview and "
-                f"against labels are of the {self.found.k} that the model found."
+                f"against labels refer to the {self.found.k} clusters of the model."
             )
         if self.labels and said_acc is not None and said_acc != self.labels["scores"]["acc"]:
-            notes.append("The classes have changed since the run was made; they are shown as now.")
+            notes.append("The classes have changed since the run; the current ones are shown.")
         return notes
 
     def _samples(self) -> dict[str, Any]:
@@ -212,7 +220,7 @@ class _Page:
             and {
                 "names": features["names"],
                 "of": features["of"],
-                # Single precision would falsify large whole numbers, but is half the weight.
+                # Single precision rounds large whole numbers, but takes half the space.
                 "values": packed(features["values"][shown], "f8" if self.exact else "f4"),
                 "exact": self.exact,
             },
@@ -222,7 +230,7 @@ class _Page:
         prototypes, title = self._prototypes()
         cards = [
             {
-                **self._placed(card),
+                **self._with_page_positions(card),
                 "features": self.features["clusters"][cluster] if self.features else [],
                 "prototype": prototypes[cluster] if prototypes else None,
             }
@@ -234,7 +242,7 @@ class _Page:
             "prototypes": title,
             "doubtful": {
                 "samples": [self.place[i] for i in self.doubtful["samples"]],
-                "pairs": [self._placed(pair) for pair in self.doubtful["pairs"]],
+                "pairs": [self._with_page_positions(pair) for pair in self.doubtful["pairs"]],
             },
         }
 
@@ -261,7 +269,7 @@ class _Page:
         return self.labels is not None and max(self.labels["counts"].shape) <= MOST_CLASSES
 
     def _thumbnails(self, others: int) -> Thumbnails | None:
-        """Pictures of the samples, as good as what is left of the page's size allows."""
+        """Thumbnails of the samples, as good as the remaining size of the page allows."""
         data = self.found.data
         if data is None or not self.images:
             return None
@@ -270,7 +278,7 @@ class _Page:
         return make_thumbnails(images, most_bytes=max(left, 0) * 3 // 4)
 
     def _prototypes(self) -> tuple[list[str | None] | None, str]:
-        """What the decoder makes of every cluster's centre, or the mean of its images."""
+        """The decoded centre of every cluster, or the mean of its images."""
         if not self.images:
             return None, ""
         estimator = self.found.estimator or load_model(self.found.run.model)
@@ -293,14 +301,14 @@ class _Page:
             images[cluster] = channels_first(data.batch(self.found.members(cluster))).mean(axis=0)
         return images
 
-    def _placed(self, card: dict[str, Any]) -> dict[str, Any]:
-        """With samples by their place in the page instead of their number."""
+    def _with_page_positions(self, card: dict[str, Any]) -> dict[str, Any]:
+        """Replace the samples' positions in the data set by those in the page."""
         lists = {kind: card[kind] for kind in ("typical", "doubtful", "samples") if kind in card}
         return card | {kind: [self.place[i] for i in samples] for kind, samples in lists.items()}
 
 
 def _baselines(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The table of simpler methods, with the columns that it has anything for."""
+    """The table of simpler methods, without empty columns."""
     titles = {
         "agreement": "agreement (ARI)",
         "acc": "accuracy",

@@ -1,4 +1,4 @@
-"""The run folder: what is written, in what format, how it is read back."""
+"""Run folders: writing and reading them."""
 
 from infomeans.runs.labels import Labels, entropies
 from infomeans.runs.places import check_file, check_free, check_table, free_folder, is_run

@@ -1,4 +1,4 @@
-"""The table of labels: what came out for every sample."""
+"""The table of labels: the result for every sample."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ NAME = "name"
 
 @dataclass(frozen=True)
 class Labels:
-    """What came out for every sample.
+    """The result for every sample.
 
     Attributes
     ----------
     ids : list of str
+        Ids of the samples.
     clusters : (n,) integer array
+        Cluster of each sample.
     confidences : (n,) array
-        Probability of the cluster.
+        Probability of that cluster.
     entropies : (n,) array
-        Of the posteriors, in nats.
+        Entropy of the posteriors, in nats.
     names : list of str, optional
-        What people call the clusters of the samples, once they have named any.
+        Name of the cluster of each sample, if the user has named any.
     """
 
     ids: list[str]
@@ -42,10 +44,9 @@ class Labels:
 
     @classmethod
     def of(cls, ids: list[str], posteriors: Array, names: Names | None = None) -> Labels:
-        """From the posteriors (n, K).
+        """Labels from the posteriors (n, K).
 
-        Where clusters are merged, every sample goes where its cluster goes, with what is probable
-        of all that go there.
+        If clusters are merged, the probability of the merged cluster is the sum over its members.
         """
         clusters = posteriors.argmax(axis=1)
         if names:
@@ -62,7 +63,7 @@ class Labels:
 
     @classmethod
     def read(cls, path: Path) -> Labels:
-        """The table in a CSV file."""
+        """Read the table from a CSV file."""
         with path.open(encoding="utf-8", newline="") as file:
             header, *rows = csv.reader(file)
         columns = dict(zip(header, zip(*rows, strict=True), strict=True))
@@ -75,7 +76,7 @@ class Labels:
         )
 
     def write(self, path: Path) -> None:
-        """Write a table, as CSV or Parquet by the suffix."""
+        """Write the table, as CSV or Parquet by the suffix."""
         parquet = path.suffix.lower() == ".parquet"
         write_atomic(path, self._parquet() if parquet else self.csv())
 

@@ -1,4 +1,4 @@
-"""Where runs and files may be written, and how a run makes place for another."""
+"""Where runs and files may be written, and how a run is replaced by another."""
 
 from __future__ import annotations
 
@@ -25,44 +25,44 @@ def is_run(path: Path) -> bool:
 
 
 def is_complete(path: Path) -> bool:
-    """Whether the run in a folder came to its end."""
+    """Whether the run in a folder is complete."""
     return (path / METRICS).exists()
 
 
 def check_free(path: Path, *, overwrite: bool) -> None:
-    """Refuse a folder in which a new run must not be written."""
+    """Refuse a folder that a new run must not be written to."""
     if is_run(path):
         if not overwrite:
             raise InputError(
-                f"{path} holds a run already; name another folder, add --resume to go on with it "
+                f"{path} already holds a run; name another folder, add --resume to continue it "
                 f"or --overwrite to replace it."
             )
         if real_path(path) == Path.cwd():
-            raise InputError(f"{path} is the folder you are in; replace it from another one.")
+            raise InputError(f"{path} is the current folder; replace it from another one.")
     elif not path.exists() and is_run(aside_of(path)) and not overwrite:
         raise InputError(
-            f"{path} was about to be replaced when that was broken off, and waits in "
-            f"{aside_of(path)}; rename it, or add --overwrite to replace it."
+            f"replacing {path} was interrupted, and the old run is in {aside_of(path)}; rename "
+            f"that folder to keep it, or add --overwrite to replace it."
         )
     elif path.exists() and not (path.is_dir() and all(p.name[0] == "." for p in path.iterdir())):
-        raise InputError(f"{path} exists already and is not a run folder; name another one.")
+        raise InputError(f"{path} already exists and is not a run folder; name another one.")
     ancestor = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     if not os.access(ancestor, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def real_path(path: Path) -> Path:
-    """The folder itself, where a path is a link to it, or "."."""
+    """The path with links and "." resolved."""
     return Path(os.path.realpath(path))
 
 
 def aside_of(path: Path) -> Path:
-    """Where a run waits while another takes its place."""
+    """Where a run is kept while another one replaces it."""
     return real_path(path).with_name(f".{real_path(path).name}.replaced")
 
 
 def step_aside(path: Path) -> None:
-    """Make place for another run; the last complete one is kept."""
+    """Move a run aside for another one; the last complete run is kept."""
     aside = aside_of(path)
     if is_run(aside) and is_complete(aside) and not is_complete(path):
         drop(real_path(path))
@@ -72,34 +72,34 @@ def step_aside(path: Path) -> None:
 
 
 def step_back(path: Path) -> None:
-    """Put the run that was to be replaced, if there is one, back in its place."""
+    """Restore the run that was to be replaced, if there is one."""
     if aside_of(path).exists():
         drop(real_path(path))
         aside_of(path).rename(real_path(path))
 
 
 def drop(folder: Path) -> None:
-    """Delete a folder, which is gone at once, even if deleting it is broken off."""
+    """Delete a folder; its name is free at once, even if the deletion is interrupted."""
     if folder.exists():
         gone = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.deleted")
         shutil.rmtree(folder.rename(gone), ignore_errors=True)
 
 
 def check_table(path: Path, *, overwrite: bool) -> None:
-    """Refuse a file to which labels cannot be written."""
+    """Refuse a file that labels cannot be written to."""
     if path.suffix.lower() not in (".csv", ".parquet"):
-        raise InputError(f"{path} has no known suffix; .csv and .parquet are accepted.")
+        raise InputError(f"{path} has an unknown suffix; .csv and .parquet are accepted.")
     check_file(path, overwrite=overwrite)
 
 
 def check_file(path: Path, *, overwrite: bool) -> None:
     """Refuse a file that exists, or whose folder does not."""
     if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+        raise InputError(f"{path} cannot be written: the folder {path.parent} does not exist.")
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file.")
     if path.exists() and not overwrite:
-        raise InputError(f"{path} exists already; name another file or add --overwrite.")
+        raise InputError(f"{path} already exists; name another file or add --overwrite.")
 
 
 def free_folder(name: str) -> Path:

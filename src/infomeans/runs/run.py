@@ -1,15 +1,15 @@
-"""The run folder: what is written, in what format, how it is read back.
+"""A run folder and its files.
 
-config.json             what was asked for, of which data, with which versions
-history.jsonl           one line an epoch, written as training goes
+config.json             arguments, data and versions
+history.jsonl           one line per epoch, written during training
 checkpoint.safetensors  the state after the last epoch
-model/                  all that predicting needs
+model/                  everything needed for prediction
 embedding.npy           the embedding of every sample
 posteriors.npy          the probability of every cluster for every sample
 labels.csv              id, cluster, confidence and entropy of every sample
-names.json              how people name and merge the clusters, once they do
-report.html             all of it to look at
-metrics.json            the figures; written last, so that a run that has it is complete
+names.json              names and merges of the clusters, if the user gave any
+report.html             an interactive page
+metrics.json            the figures; written last, so a run that has it is complete
 """
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ _POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
 
 
 class Run:
-    """A run folder that exists.
+    """An existing run folder.
 
     Parameters
     ----------
     path : path
+        The folder.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -64,9 +65,9 @@ class Run:
 
     @classmethod
     def create(cls, path: Path, config: Mapping[str, Any], *, overwrite: bool = False) -> Run:
-        """Make the folder and write its config.
+        """Create the folder and write its config.
 
-        A run that may be overwritten steps aside, until the new one is complete.
+        A run that is overwritten is kept aside until the new one is complete.
         """
         places.check_free(path, overwrite=overwrite)
         if is_run(path):
@@ -81,27 +82,27 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether the run came to its end."""
+        """Whether the run is complete."""
         return (self.path / METRICS).exists()
 
     @property
     def unfinished(self) -> str:
-        """What is said of a run that did not come to its end; nothing of one that did."""
+        """Message about an incomplete run; empty for a complete one."""
         if self.complete:
             return ""
         aside = places.aside_of(self.path)
-        waits = f", and the run that it is to replace waits in {aside}" if is_run(aside) else ""
+        kept = f", and the run that it replaces is kept in {aside}" if is_run(aside) else ""
         again = f"infomeans cluster --resume --out {shlex.quote(str(self.path))}"
-        return f"{self.path} is not complete{waits}; go on with  {again}"
+        return f"{self.path} is not complete{kept}; resume with  {again}"
 
     def check_complete(self) -> None:
-        """Refuse a run that did not come to its end."""
+        """Refuse an incomplete run."""
         if self.unfinished:
             raise InputError(self.unfinished)
 
     @property
     def method(self) -> str:
-        """The method, and what it was told about the data."""
+        """The method, with "on embeddings" and "augmented" if they apply."""
         request = self.config["arguments"]
         embedded = " on embeddings" if request.get("embeddings") else ""
         augmented = ", augmented" if request.get("params", {}).get("augment") else ""
@@ -114,17 +115,17 @@ class Run:
 
     @property
     def checkpoint(self) -> Path:
-        """The file with the training's state."""
+        """The checkpoint file of the training."""
         return self.path / _CHECKPOINT
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """The figures; none before the run is complete."""
+        """The figures; empty before the run is complete."""
         return self._json(METRICS) if self.complete else {}
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        """The records of all epochs so far."""
+        """The records of all epochs."""
         path = self.path / _HISTORY
         return [json.loads(line) for line in _lines(path)] if path.exists() else []
 
@@ -144,32 +145,32 @@ class Run:
         """The posteriors of all samples (n, K)."""
         path = self.path / _POSTERIORS
         if not path.exists():
-            why = "of an earlier version that kept none" if self.complete else "not complete"
+            why = "from an earlier version that wrote none" if self.complete else "not complete"
             raise InputError(f"{self.path} has no {_POSTERIORS}: it is {why}.")
         return np.load(path, allow_pickle=False)
 
     @property
     def names(self) -> Names:
-        """How its clusters are named and merged; nothing of both at first."""
+        """Names and merges of the clusters; empty at first."""
         path = self.path / _NAMES
         return self.read_names(path) if path.exists() else Names(run=self.key)
 
     @property
     def key(self) -> str:
-        """What tells this run from others."""
+        """A hash that identifies the run."""
         return hashlib.sha256(json.dumps(self.config).encode()).hexdigest()[:16]
 
     @property
     def report(self) -> Path:
-        """The page to look at."""
+        """The HTML report."""
         return self.path / _REPORT
 
     def read_names(self, path: Path) -> Names:
-        """Names and merges from a file, for the clusters of this run."""
+        """Read names and merges for the clusters of this run."""
         return Names.read(path, run=self.key, n_clusters=self.config["arguments"]["n_clusters"])
 
     def rename(self, names: Names) -> Labels:
-        """Write the labels anew, with the clusters named and merged like this."""
+        """Rewrite the labels with these names and merges."""
         labels = self.labels = Labels.of(self.labels.ids, self.posteriors, names)
         for file in (_LABELS, _PARQUET):
             if (self.path / file).exists():
@@ -193,9 +194,9 @@ class Run:
         *,
         parquet: bool = False,
     ) -> None:
-        """Write what came out; the metrics last.
+        """Write the results, the metrics last.
 
-        The run keeps it, so that who reads it next need not parse it again.
+        They are also kept in memory, so reading them next needs no parsing.
         """
         self.embedding, self.posteriors = embedding, posteriors
         labels = self.labels = Labels.of(ids, posteriors)
@@ -210,7 +211,7 @@ class Run:
             places.drop(places.aside_of(self.path))
 
     def give_up(self) -> None:
-        """Put the run that this one was to replace, if there was one, back in its place."""
+        """Restore the run that this one was to replace, if there was one."""
         places.step_back(self.path)
 
     def _json(self, name: str) -> dict[str, Any]:
@@ -219,7 +220,7 @@ class Run:
         except ValueError as error:
             raise InputError(f"{self.path / name} is damaged: {error}") from error
         if not isinstance(content, dict):
-            raise InputError(f"{self.path / name} is damaged: it holds no table of values.")
+            raise InputError(f"{self.path / name} is damaged: it is not a JSON object.")
         return content
 
 

@@ -1,4 +1,4 @@
-"""Where the clusters start."""
+"""The initial clusters."""
 
 from infomeans.start.initial import Init, Start, check_init, find_start, kmeans, soft_kmeans
 

@@ -1,4 +1,4 @@
-"""The initial clusters, from the embedding of a pretrained network."""
+"""Find the initial clusters in the embedding of a pretrained network."""
 
 import warnings
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from infomeans.methods.state import Neighbors
 Init = Literal["auto", "graph", "kmeans", "soft_kmeans"] | ArrayLike
 NAMES = ("auto", "graph", "kmeans", "soft_kmeans")
 N_INIT = 20
-"""How often K-means starts."""
+"""Number of random starts of K-means."""
 
 LAM = 1e-4
-"""The regularisation of soft K-means for methods that have none of their own."""
+"""Regularisation of soft K-means, for methods without their own."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,11 @@ class Start:
     Attributes
     ----------
     labels : (n,) integer tensor
+        Initial cluster of each sample.
     targets : (n, K) tensor, optional
-        Soft assignments to train towards; by default the labels, one-hot.
+        Soft targets; by default the one-hot labels.
     neighbors : Neighbors, optional
-        From the graph that the clusters come from, if it was one.
+        Neighbours in the graph, if the clusters come from one.
     """
 
     labels: Tensor
@@ -46,7 +47,7 @@ class Start:
 
 
 def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
-    """Refuse an unknown start; labels given as an array come back as integers."""
+    """Refuse an invalid `init`; return an array of labels as integers, None for a name."""
     if isinstance(init, str):
         if init not in NAMES:
             raise ValueError(
@@ -58,12 +59,12 @@ def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
     if labels.shape != (n_samples,) or labels.dtype.kind not in "iu":
         raise ValueError(
             f"init is an array of shape {labels.shape} and type {labels.dtype}; one integer label "
-            f"for each of the {n_samples} samples is needed."
+            f"for each of the {n_samples} samples is accepted."
         )
     if labels.min() < 0 or labels.max() >= n_clusters:
         raise ValueError(
             f"init has labels from {labels.min()} to {labels.max()}; with n_clusters={n_clusters} "
-            f"they must lie between 0 and {n_clusters - 1}."
+            f"they must be between 0 and {n_clusters - 1}."
         )
     return labels.astype(np.int64)
 
@@ -77,7 +78,7 @@ def find_start(
     lam: float = LAM,
     images: NDArray[Any] | None = None,
 ) -> Start:
-    """Initial clusters of an embedding (n, d).
+    """Find the initial clusters of an embedding (n, d).
 
     Parameters
     ----------
@@ -108,31 +109,34 @@ def find_start(
 
 
 def _neighbors(graph: sparse.csr_array) -> Neighbors:
-    """A graph in which every sample has equally many neighbours, row by row."""
+    """The neighbours in a graph in which every sample has equally many."""
     rows = (graph.indices.astype(np.int32), graph.data.astype(np.float32))
     return Neighbors(*(torch.as_tensor(row.reshape(graph.shape[0], -1)) for row in rows))
 
 
 def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = N_INIT) -> KMeans:
-    """K-means by scikit-learn, the same every time.
+    """K-means by scikit-learn, with a deterministic result.
 
     Parameters
     ----------
     X : (n, d) array
+        Samples.
     n_clusters : int
+        Number of clusters.
     seed : int
+        Seed of the random starts.
     n_init : int
-        Starts, of which the best counts.
+        Number of random starts; the best one is kept.
     """
-    # Several threads would add up in changing order, and ties could fall either way.
+    # With several threads the order of summation varies, and ties could be broken either way.
     with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
-        # Where samples are copies of each other clusters stay empty, which is said elsewhere.
+        # Duplicate samples leave clusters empty; the estimators warn about that.
         warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
         return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(X)
 
 
 def soft_kmeans(z: Array, prototypes: Array, *, lam: float = LAM, max_rounds: int = 100) -> Array:
-    """Soft assignments (n, K): prototypes and softmins in turn until they stand still."""
+    """Soft assignments (n, K): alternate prototypes and softmins until convergence."""
     points, centres = torch.as_tensor(z).double(), torch.as_tensor(prototypes).double()
     temperature = lam * len(centres)
     q = IF.log_softmin(points, centres, temperature).exp()

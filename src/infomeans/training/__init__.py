@@ -1,4 +1,4 @@
-"""The training loop, its settings, its history and those who look on."""
+"""The training loop, with its settings, history and callbacks."""
 
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint

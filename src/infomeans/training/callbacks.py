@@ -1,4 +1,4 @@
-"""Looking on while a model trains."""
+"""Callbacks during training."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from infomeans.training.history import Record
 
 
 class Callback:
-    """Override what you need; every method does nothing by itself.
+    """Base class of callbacks; override the methods you need.
 
-    An estimator takes a list of callbacks as its parameter `callbacks`.
+    Pass a list of callbacks to an estimator as its parameter `callbacks`.
 
     Examples
     --------
-    Pretraining ends as soon as the reconstruction is good enough:
+    End pretraining as soon as the reconstruction is good enough:
 
     >>> from sklearn.datasets import load_iris
     >>> from infomeans import MIADM
@@ -45,23 +45,24 @@ class Callback:
         """
 
     def on_phase(self, phase: str, epochs: int) -> None:
-        """A phase begins.
+        """Called when a phase begins.
 
         Parameters
         ----------
         phase : {"pretrain", "start", "warm-up", "alternate"}
+            Name of the phase.
         epochs : int
-            The most epochs it may have; 0 for "start", the search for the initial clusters.
+            Maximum number of epochs; 0 for "start", the search for the initial clusters.
         """
 
     def on_resume(self, phase: str, done: int) -> None:
-        """A phase that has just begun goes on after so many epochs from before an interruption."""
+        """Called after `on_phase` if the phase resumes with `done` epochs already complete."""
 
     def on_step(self, done: int, steps: int) -> None:
         """So many steps of an epoch's steps are done."""
 
     def on_epoch(self, record: Record) -> bool | None:
-        """An epoch is over; a return value of True ends its phase."""
+        """Called after every epoch; a return value of True ends the phase."""
 
     def on_end(self) -> None:
         """Training is over, or was broken off."""

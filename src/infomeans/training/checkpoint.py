@@ -1,7 +1,7 @@
-"""The state of a training in one file, from which it can go on.
+"""The state of a training in one file, to resume it.
 
-Tensors lie in a safetensors file, and everything else as JSON in its header, so that one rename
-puts the whole state in place and reading it cannot run code.
+Tensors are in a safetensors file, everything else is JSON in its header. One rename replaces the
+whole state, and reading it cannot execute code.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _TENSOR, _PAIRS = "__tensor__", "__pairs__"
 
 
 class Checkpoint:
-    """Keeps the state after the last epoch.
+    """A file with the state after the last epoch.
 
     Parameters
     ----------
     path : path
         The file.
     identity : mapping
-        What makes a training the same one: a state with another identity is refused.
+        Everything that identifies a training; a state with another identity is refused.
     """
 
     def __init__(self, path: str | PathLike[str], identity: Mapping[str, Any]) -> None:
@@ -66,12 +66,12 @@ class Checkpoint:
             if ours != theirs:
                 raise InputError(
                     f"checkpoint {self.path} belongs to another training: its {name} is "
-                    f"{theirs!r}, not {ours!r}. Name another file or remove this one."
+                    f"{theirs!r}, not {ours!r}. Name another file or delete this one."
                 )
 
 
 def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:
-    """JSON for a tree of containers, numbers and texts; its tensors go into the dictionary."""
+    """A tree of containers, numbers and strings as JSON; its tensors go into the dictionary."""
     if isinstance(value, Tensor):
         name = str(len(tensors))
         tensors[name] = value.detach().cpu().contiguous().clone()
@@ -94,10 +94,10 @@ def _unpack(value: Any, tensors: Mapping[str, Tensor]) -> Any:
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
-    """Load an optimiser's state into the memory layout of its parameters.
+    """Load an optimiser's state with the memory layout of its parameters.
 
-    A file knows no layout, but a fused optimiser walks through parameters and their moments side
-    by side.
+    A file does not store the layout, but a fused optimiser needs the same one for parameters and
+    their moments.
     """
     optimizer.load_state_dict(state)
     for parameter, moments in optimizer.state.items():

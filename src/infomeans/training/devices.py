@@ -1,4 +1,4 @@
-"""From a device's name to a Fabric."""
+"""Make a Lightning Fabric from the name of a device."""
 
 import logging
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ ACCEPTED = "'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'"
 
 
 def make_fabric(device: str, precision: str = "32-true") -> Fabric:
-    """A Fabric on one device; it launches nothing."""
+    """A Fabric on one device; it launches no processes."""
     name, _, number = device.partition(":")
     numbered = ":" in device
     if name not in ("auto", "cpu", "cuda", "mps") or (
@@ -31,7 +31,7 @@ def make_fabric(device: str, precision: str = "32-true") -> Fabric:
 
 @contextmanager
 def _silent(logger: str) -> Iterator[None]:
-    """Nobody needs to be told what they asked for."""
+    """Silence a logger, which would only repeat the user's choice."""
     found = logging.getLogger(logger)
     level = found.level
     found.setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""What came out of a fit, as the training left it."""
+"""The result of a fit."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from infomeans.errors import few
 from infomeans.metrics import ari
 
 COLLAPSED = 0.95
-"""A share of the samples that no cluster should hold."""
+"""If one cluster holds more than this share of the samples, the clusters have collapsed."""
 
 LOST = 0.5
-"""An adjusted Rand index to the initial clusters below which these are lost."""
+"""Below this adjusted Rand index to the initial clusters, training has lost them."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,13 @@ class Fitted:
     Attributes
     ----------
     embedding : (n, d) array
+        Embedding of the samples.
     posteriors : (n, K) array
+        Probability of each cluster.
     initial_labels : (n,) integer array or None
-        The initial clusters; a baseline has none.
+        The initial clusters; None for a baseline.
     history : list of dict
-        One record an epoch.
+        One record per epoch.
     """
 
     embedding: Array
@@ -52,23 +54,23 @@ class Fitted:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """How many samples each cluster has (K,)."""
+        """Number of samples in each cluster (K,)."""
         return np.bincount(self.labels, minlength=self.posteriors.shape[1])
 
     @cached_property
     def agreement(self) -> float | None:
-        """The adjusted Rand index between the clusters and the initial ones."""
+        """Adjusted Rand index between the clusters and the initial clusters."""
         return None if self.initial_labels is None else ari(self.initial_labels, self.labels)
 
     def problems(self) -> list[str]:
-        """What is wrong with the clusters, in plain words; nothing if nothing is."""
+        """Messages about doubtful clusters; empty if there are none."""
         return [
             *cluster_problems(self.sizes),
             *(
                 [
                     f"Training lost the initial clusters: the adjusted Rand index between these "
                     f"and the result is {self.agreement:.2f}. Try a lower learning_rate, or "
-                    f"compare with the graph alone."
+                    f"compare with GraphBaseline (--method graph)."
                 ]
                 if self.agreement is not None and self.agreement < LOST
                 else []
@@ -77,7 +79,7 @@ class Fitted:
 
 
 def cluster_problems(sizes: IntArray) -> list[str]:
-    """What is wrong with clusters of these sizes (K,): a collapse, or empty clusters."""
+    """Messages about clusters of these sizes (K,): a collapse, or empty clusters."""
     k, empty = len(sizes), np.flatnonzero(sizes == 0).tolist()
     largest = sizes.max() / max(sizes.sum(), 1)
     if k > 1 and (largest > COLLAPSED or 2 * len(empty) >= k):
@@ -88,5 +90,5 @@ def cluster_problems(sizes: IntArray) -> list[str]:
         ]
     if empty:
         which = f"Cluster {empty[0]} is" if len(empty) == 1 else f"Clusters {few(empty, 10)} are"
-        return [f"{which} without a sample: fewer clusters may fit these data."]
+        return [f"{which} empty: fewer clusters may fit these data."]
     return []

@@ -1,4 +1,4 @@
-"""What happened in each epoch."""
+"""Records of the epochs."""
 
 from __future__ import annotations
 
@@ -15,29 +15,37 @@ from infomeans.methods.state import SampleState
 
 @dataclass
 class Record:
-    """One epoch. What a phase does not know is None.
+    """The record of one epoch. Values that a phase does not have are None.
 
     Attributes
     ----------
     phase : {"pretrain", "warm-up", "alternate"}
+        Name of the phase.
     epoch : int
-        From 0 in each phase.
+        Number of the epoch, from 0 in each phase.
     loss : float
-        Mean over the epoch's batches.
+        Mean loss over the batches.
     terms : dict of str to float
-        The same of every term that the loss names, such as clustering and reconstruction.
+        Mean of every term of the loss, such as clustering and reconstruction.
     mi, h_k, h_k_x : float
         I(X;K), H(K) and H(K|X) of the clean posteriors after the epoch, in nats.
     delta_q : float
         Mean squared change of the targets.
     vote_weight : float
-        What the votes of neighbours weigh in the targets that the next epoch is to follow.
+        Weight of the neighbours' votes in the targets of the next epoch.
     empty : int
-        Clusters that held no sample after the epoch.
+        Number of empty clusters after the epoch.
     back_to : int
-        Of the last epoch: the earlier one of its phase whose state training went back to.
+        Only in the last epoch: the earlier epoch of the phase whose state was restored.
     seconds : float
-        The epoch's time, the pass over the clean data included.
+        Duration of the epoch, including the pass over the clean data.
+
+    Examples
+    --------
+    >>> from infomeans.training import Record
+    >>> record = Record("pretrain", epoch=0, loss=0.5, terms={"reconstruction": 0.5})
+    >>> record.as_dict()["reconstruction"]
+    0.5
     """
 
     phase: str
@@ -54,26 +62,32 @@ class Record:
     seconds: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as a plain dictionary, in which the terms stand by their names."""
+        """The record as a flat dictionary, with the terms under their own names."""
         plain = asdict(self)
         first = {name: plain.pop(name) for name in ("phase", "epoch", "loss")}
         return {**first, **plain.pop("terms"), **plain}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Record:
-        """The record that `as_dict` wrote."""
+        """The record from a dictionary of `as_dict`."""
         known = {one.name for one in fields(cls)}
         terms = {name: value for name, value in plain.items() if name not in known}
         return cls(**{name: plain[name] for name in plain if name in known}, terms=terms)
 
 
 def kept(history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The epoch whose state a training ended with: the last, or the one that it went back to.
+    """The record of the epoch whose state was kept: the last, or the one that was restored.
 
     Parameters
     ----------
     history : sequence of mappings
-        Records as dictionaries; empty if nothing was trained, and so is then the result.
+        Records as dictionaries. If it is empty, so is the result.
+
+    Examples
+    --------
+    >>> from infomeans.training import kept
+    >>> kept([{"epoch": 0, "mi": 2.1}, {"epoch": 1, "mi": 1.7, "back_to": 0}])["mi"]
+    2.1
     """
     if not history:
         return {}

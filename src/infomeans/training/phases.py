@@ -1,4 +1,4 @@
-"""What a phase of the training consists of: its loop, its state, and what was best in it."""
+"""The phases of the training: the loop over epochs, the state, and the best epoch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PHASES = ("pretrain", "warm-up", "alternate")
 RISE = 0.3
-"""The share of a one-cycle schedule in which the learning rate rises."""
+"""Share of a one-cycle schedule in which the learning rate rises."""
 
 
 class Loop:
@@ -40,10 +40,13 @@ class Loop:
     Parameters
     ----------
     fabric : Fabric
+        Device and precision.
     settings : Settings
+        Settings of the training.
     step : TrainingStep
+        Network and method.
     rate : float
-        The learning rate, at the peak of the schedule.
+        Learning rate at the peak of the schedule.
     total_steps : int
         Of the schedule; with 0 the learning rate is constant.
 
@@ -95,13 +98,15 @@ class Loop:
         Parameters
         ----------
         record : Record
+            The record to fill in.
         x : Feed
+            The samples.
         state : SampleState, optional
-            What the method knows of the samples; none in pretraining.
+            State of the samples; None in pretraining.
         targets : bool
-            Whether the loss follows the targets of the state.
+            Whether the loss uses the targets of the state.
         samples : (m,) integer tensor, optional
-            Numbers of those to train on; by default all.
+            Positions of the samples to train on; by default all.
         """
         self.step.train()
         sums: dict[str, Tensor] = {}
@@ -124,7 +129,7 @@ class Loop:
         check_finite(record.loss, "loss", record, self.settings)
 
     def _known(self, x: Feed, state: SampleState, index: Tensor, targets: bool) -> tuple[Any, ...]:
-        """What the state has for a batch: targets, numbers, columns, and a neighbour of each."""
+        """The state of a batch: targets, positions, columns, and a neighbour of each sample."""
         neighbors = None
         if self.method is not None and self.method.wants_neighbors and state.neighbors is not None:
             ids, weights = (part[index] for part in state.neighbors)
@@ -135,12 +140,12 @@ class Loop:
 
     @property
     def rises(self) -> bool:
-        """Whether the learning rate still rises, so that little may change by lack of it alone."""
+        """Whether the learning rate still rises; small changes then do not mean convergence."""
         schedule = self.schedule
         return schedule is not None and schedule.last_epoch < RISE * self.total_steps
 
     def state_dict(self) -> dict[str, Any]:
-        """What it takes to go on."""
+        """The state needed to resume."""
         return {
             "optimizer": self.optimizer.state_dict() if self.optimizer else None,
             "schedule": self.schedule.state_dict() if self.schedule else None,
@@ -148,7 +153,7 @@ class Loop:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Resume from a state."""
         if self.optimizer:
             restore_optimizer(self.optimizer, state["optimizer"])
         if self.schedule:
@@ -167,7 +172,7 @@ class Loop:
 
 @dataclass
 class Phase:
-    """What a phase changes from epoch to epoch, beyond the network."""
+    """The state of a phase that changes from epoch to epoch, apart from the network."""
 
     name: str
     epochs: int
@@ -177,7 +182,7 @@ class Phase:
     samples: SampleState | None = None
 
     def state_dict(self) -> dict[str, Any]:
-        """What it takes to go on."""
+        """The state needed to resume."""
         return {
             "loop": self.loop.state_dict(),
             "best": vars(self.best) if self.best else None,
@@ -186,7 +191,7 @@ class Phase:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Resume from a state."""
         self.loop.load_state_dict(state["loop"])
         if self.best:
             vars(self.best).update(state["best"])
@@ -196,19 +201,20 @@ class Phase:
 
 
 class Best:
-    """The highest score of a phase so far, and what belongs to it.
+    """The highest score of a phase so far, with its epoch and state.
 
     Attributes
     ----------
     score : float
+        The highest score.
     last : float
         The score of the last epoch.
     epoch : int or None
-        That had it.
+        The epoch with that score.
     waited : int
-        Epochs since then.
+        Number of epochs since then.
     state : dict of tensors or None
-        As it was then, if it is kept.
+        The state after that epoch, if it is kept.
     """
 
     def __init__(self) -> None:
@@ -220,7 +226,7 @@ class Best:
     def offer(
         self, score: float, epoch: int, state: Callable[[], dict[str, Tensor]] | None = None
     ) -> None:
-        """Take in an epoch's score; if it is the highest, keep a copy of the state."""
+        """Compare an epoch's score; if it is the highest, keep a copy of the state."""
         self.last = score
         if score <= self.score:
             self.waited += 1
@@ -231,23 +237,23 @@ class Best:
 
 
 def _parameter_groups(step: TrainingStep) -> list[dict[str, Any]]:
-    """What the optimiser trains; a method may ask for groups of its own."""
+    """Parameter groups for the optimiser; a method may define its own."""
     if step.method is not None:
         return step.method.parameter_groups(cast("nn.Module", step.network))
     return [{"params": [p for p in step.parameters() if p.requires_grad]}]
 
 
 def check_finite(value: float | None, name: str, record: Record, settings: Settings) -> None:
-    """Refuse to go on with what is no number."""
+    """Raise an error if a value is NaN or infinite."""
     if value is None or math.isfinite(value):
         return
     remedy = (
-        f"Autoencoder(learning_rate=...) takes a lower one than "
+        f"Pretrain with Autoencoder(learning_rate=...) and a rate below "
         f"{settings.pretrain_learning_rate:g}."
         if record.phase == PHASES[0]
-        else f"A lower learning_rate than {settings.learning_rate:g} may help."
+        else f"A learning_rate below {settings.learning_rate:g} may help."
     )
     raise InputError(
-        f"The training diverged: in epoch {record.epoch + 1} of the phase {record.phase} "
+        f"Training diverged: in epoch {record.epoch + 1} of the phase {record.phase} "
         f"the {name} is {value}. {remedy}"
     )

@@ -1,4 +1,4 @@
-"""Everything a function of the seed, and nothing global left changed."""
+"""Reproducible training, without changes to global random states."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +10,9 @@ from torch.backends import cudnn
 
 @contextmanager
 def isolated() -> Iterator[None]:
-    """Give back the global random states, and cuDNN's choices, as they were found.
+    """Restore the global random states and cuDNN flags afterwards.
 
-    Seeding torch seeds every device, so that the state of every device is kept.
+    Seeding torch seeds every device, so the state of every device is restored.
     """
     mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
     with (
@@ -34,6 +34,6 @@ def isolated() -> Iterator[None]:
 def seed_for(seed: int, *place: int) -> int:
     """A seed for one place in training, such as (phase, epoch).
 
-    Seeding every epoch anew makes its random numbers independent of how the process got there.
+    Each epoch has its own seed. Its random numbers do not depend on whether training was resumed.
     """
     return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint64)[0] >> 1)

@@ -1,4 +1,4 @@
-"""How long and how fast to train: the presets."""
+"""Settings of the optimisation, and the presets."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ VECTORS = 330_000
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything about the optimisation that is not the method's own.
+    """Settings of the optimisation that do not belong to a method.
 
     Attributes
     ----------
     pretrain_epochs, warmup_epochs, epochs : int
-        The most epochs of each phase.
+        Maximum number of epochs of each phase.
     batch_size : int
+        Number of samples per batch.
     pretrain_learning_rate, learning_rate : float
-        Adam's, at the peak of the schedule.
+        Learning rates of Adam, at the peak of the schedule.
     schedule : {"one-cycle", "constant"}
-        Of pretraining and of the alternation; the warm-up is constant.
+        Schedule of pretraining and of the alternation; the warm-up has a constant rate.
     hidden_weight : float
         Weight of the hidden layers in the reconstruction loss.
     detach_clean : bool
@@ -40,15 +41,21 @@ class Settings:
     least_features : int
         The embedding has as many features as there are clusters, but no fewer than this.
     validation_share : float
-        Share of the samples held out in pretraining, to stop it by.
+        Share of the samples held out in pretraining, for early stopping.
     pretrain_patience, warmup_patience : int
-        Epochs without improvement after which these phases end: of the held-out loss, and of the
-        agreement with the initial clusters.
+        Number of epochs without improvement after which these phases end: of the held-out loss,
+        and of the agreement with the initial clusters.
     warmup_agreement : float
-        The share of samples predicted into their initial cluster at which the warm-up ends: what
-        a network has not learned of them by then is more noise than structure. Never, if infinite;
-        with more than ten clusters it takes more, for a whole cluster must not go missing in it,
-        and so it does in the first steps, for there a network still learns.
+        The warm-up ends when this share of the samples is predicted into their initial cluster;
+        what the network has not learned by then is more noise than structure. Infinity disables
+        it. With more than ten clusters a larger share is needed, because a whole cluster could be
+        missing otherwise. It is also larger in the first steps, where the network still learns.
+
+    Examples
+    --------
+    >>> from infomeans.training import resolve_settings
+    >>> resolve_settings("fast", n_samples=10_000, shape=(16,)).batches(n_samples=10_000)
+    100
     """
 
     pretrain_epochs: int
@@ -81,22 +88,23 @@ class Settings:
         }
 
     def batches(self, n_samples: int) -> int:
-        """How many an epoch has."""
+        """Number of batches per epoch."""
         return -(-n_samples // self.batch_size)
 
 
 def fast(
     n_samples: int, shape: tuple[int, ...] = (), augment: bool = False, embedded: bool = False
 ) -> Settings:
-    """For a CPU with few cores: one-cycle schedules, fewer epochs the more samples there are.
+    """Settings for a CPU with few cores: one-cycle schedules, fewer epochs for more samples.
 
-    Pretraining looks at so many pixels and images, or vectors, in all. A dense network on vectors
-    moves whole groups of samples at the rate that suits a convolutional one, and drifts from its
-    start; and it can learn nearly all of that start, for it has no noise of pixels to fit. One that
-    moves given embeddings does not drift so, but where it has only just parted the clusters of the
-    start they mix again: so it trains on them for a while. Where there is no network, only a head
-    on embeddings, nothing can be thrown off by a high rate. Augmented images are never the same
-    twice, so that a longer alternation goes on learning.
+    - Pretraining sees a fixed total number of pixels and images, or of vectors.
+    - A dense network on vectors drifts from its start at a learning rate that suits a convolutional
+      one, so its rate is lower. It can learn nearly all of the start, because it has no pixel noise
+      to fit, so its warm-up is longer.
+    - A network that fine-tunes embeddings does not drift. But clusters that it has only just
+      separated mix again, so its warm-up has no early end.
+    - Without a network, only a head is trained, and a high learning rate does no harm.
+    - Augmented images are never the same twice, so a longer alternation keeps learning.
     """
     images, vectors = len(shape) == 3, len(shape) == 1
     moves = embedded and vectors
@@ -161,20 +169,33 @@ def resolve_settings(
     embedded: bool = False,
     **overrides: int | float | None,
 ) -> Settings:
-    """A preset for these samples, with those values replaced that are not None.
+    """The settings of a preset for these samples, with overrides.
 
     Parameters
     ----------
     preset : {"fast", "paper"}
+        Name of the preset.
     n_samples : int
+        Number of samples.
     shape : (d,) or (c, h, w)
-        Of a sample that the network takes; empty where there is no network.
+        Shape of one sample; empty if there is no network.
     augment : bool
-        Whether the samples are changed at random every time.
+        Whether the samples are augmented.
     embedded : bool
-        Whether the samples are embeddings that another model has made.
+        Whether the samples are embeddings of another model.
     **overrides
-        Fields of `Settings`.
+        Fields of `Settings`; None keeps the value of the preset.
+
+    Returns
+    -------
+    Settings
+
+    Examples
+    --------
+    >>> from infomeans.training import resolve_settings
+    >>> settings = resolve_settings("fast", n_samples=1797, shape=(1, 8, 8), epochs=5)
+    >>> settings.epochs, settings.batch_size
+    (5, 100)
     """
     if preset not in PRESETS:
         raise ValueError(f"preset={preset!r} is unknown; choose one of {', '.join(PRESETS)}.")
@@ -187,5 +208,5 @@ def resolve_settings(
 
 
 def _epochs(samples: int, n_samples: int, *, least: int, most: int) -> int:
-    """Epochs that show the network so many samples in all, within limits."""
+    """Number of epochs in which the network sees this many samples in total, within limits."""
     return min(max(round(samples / n_samples), least), most)

@@ -1,4 +1,4 @@
-"""One forward pass from a batch to its loss."""
+"""A forward pass from a batch to its loss."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,7 +14,7 @@ Augment = Callable[[Tensor], Tensor]
 
 
 def step_work(network: nn.Module, shape: tuple[int, ...], batch_size: int) -> int:
-    """About how many multiply-adds a training step takes.
+    """Estimate the multiply-adds of a training step.
 
     The backward pass takes twice as many as the forward pass, and a decoder as many as its encoder.
 
@@ -23,8 +23,9 @@ def step_work(network: nn.Module, shape: tuple[int, ...], batch_size: int) -> in
     network : nn.Module
         A `Network`.
     shape : tuple of int
-        Of one sample.
+        Shape of one sample.
     batch_size : int
+        Number of samples per batch.
     """
     device = next((p.device for p in network.parameters()), torch.device("cpu"))
     forward = multiply_adds(network, torch.zeros(1, *shape, device=device))
@@ -32,16 +33,17 @@ def step_work(network: nn.Module, shape: tuple[int, ...], batch_size: int) -> in
 
 
 class TrainingStep(nn.Module):
-    """Network and method as one module, so that one forward is all a strategy has to wrap.
+    """Network and method as one module, so that Fabric has to wrap only one forward pass.
 
     Parameters
     ----------
     network : Network
+        The network.
     method : Method or None
-        None trains the reconstruction alone.
+        The method; None trains only the reconstruction.
     augment : callable, optional
-        Changes the samples that the noisy pass sees. In the clustering phases our own networks drop
-        nothing then: an image with dropped pixels looks like no sample.
+        Augments the input of the noisy pass. Built-in networks then use no dropout in the
+        clustering phases: an image with dropped pixels looks like no sample.
     pretraining : bool
         Whether to minimise the method's `pretraining_loss`, not its `loss`.
     """
@@ -68,7 +70,7 @@ class TrainingStep(nn.Module):
         columns: Mapping[str, Tensor] | None = None,
         neighbors: Tensor | None = None,
     ) -> tuple[Statistics, Statistics]:
-        """The named terms of the loss, and what the method counts in the batch."""
+        """The named terms of the loss, and the method's statistics of the batch."""
         batch = Batch(
             self.network,
             x,

@@ -1,4 +1,4 @@
-"""Neighbours that have a say in the targets."""
+"""Votes of the neighbours on the targets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from infomeans.methods.state import SampleState
 from infomeans.training.reproducible import isolated
 
 VOTES = {"doubt": 0.01, "polled": 10_000}
-"""How often neighbours may be wrong, and by how many samples at most their weight is measured."""
+"""Assumed error rate of neighbours, and maximum number of samples to estimate their weight."""
 
 BATCH = 1024
 
@@ -28,18 +28,20 @@ def take_votes(
     *,
     seed: int,
 ) -> float:
-    """Let the neighbours of every sample vote on its target; returns the weight of the votes.
+    """Let the neighbours of every sample vote on its target; return the weight of the votes.
 
     Parameters
     ----------
     state : SampleState
-        With neighbours; its targets change.
+        State with neighbours; its targets are replaced.
     method : Method
+        Gives the posteriors.
     x : Feed
+        The samples.
     look : callable
-        Gives the embedding of another view of some samples.
+        Returns the embedding of another view of some samples.
     seed : int
-        The same samples are looked at in the same views every time: only the network changes.
+        Seed of the samples and views. With the same seed, only the network differs between calls.
     """
     with isolated():
         torch.manual_seed(seed)

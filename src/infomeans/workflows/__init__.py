@@ -1,1 +1,1 @@
-"""What a command does, without a terminal: one module for each."""
+"""The work behind the commands, without a terminal; one module each."""

@@ -1,4 +1,4 @@
-"""The baselines: one implementation of each, for the demo, the benchmarks and the report."""
+"""The baselines, with one implementation for the demo, the benchmarks and the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from infomeans.start import find_start
 
 ON_DATA = ("kmeans", "graph")
 ON_EMBEDDING = {"autoencoder+kmeans": "kmeans", "graph-embedding": "graph"}
-"""Baselines on the embedding of an auto-encoder, and which start of the deep methods each is."""
+"""Baselines on the embedding of an auto-encoder, with the equivalent `init` of deep methods."""
 
 NAMES = ("kmeans", "autoencoder+kmeans", "graph", "graph-embedding")
 
@@ -24,21 +24,23 @@ def find_baseline(
     encoder: Autoencoder | None = None,
     augment: bool = False,
 ) -> IntArray:
-    """The clusters (n,) that a baseline finds.
+    """The clusters (n,) of a baseline.
 
     Parameters
     ----------
     name : {"kmeans", "graph", "autoencoder+kmeans", "graph-embedding"}
-        On the data, as `--method` has them, or on the embedding of an auto-encoder, where they are
-        the starts of the deep methods.
+        "kmeans" and "graph" work on the data, as with `--method`. The others work on the embedding
+        of an auto-encoder, and are the initial clusters of the deep methods.
     data : Dataset
+        The samples.
     n_clusters : int
+        Number of clusters.
     seed : int
-        Of K-means.
+        Seed of K-means.
     encoder : Autoencoder, optional
-        Fitted to the data; for baselines on the embedding.
+        Auto-encoder fitted to the data, for baselines on the embedding.
     augment : bool
-        Whether the graph may measure tangent distances.
+        Whether the graph may use tangent distances.
     """
     if name == "kmeans":
         return KMeansBaseline(n_clusters, random_state=seed).fit(data).labels_

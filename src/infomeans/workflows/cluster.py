@@ -1,4 +1,4 @@
-"""From a data set to a run folder."""
+"""Cluster a data set and write a run folder."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from infomeans.workflows.request import Request, as_input_error
 
 
 class Recorder(Callback):
-    """Writes a run's history as training goes."""
+    """Writes a run's history during training."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.records = {(record["phase"], record["epoch"]): record for record in run.history}
 
     def on_epoch(self, record: Record) -> None:
-        """Write the history; an epoch that is done again takes the place of the first try."""
+        """Write the history; an epoch that is repeated replaces the first attempt."""
         self.records[record.phase, record.epoch] = record.as_dict()
         self.run.write_history(self.records.values())
 
@@ -59,29 +59,32 @@ def cluster(
     Parameters
     ----------
     request : Request
+        What to do.
     data : Dataset
-        Opened as the request says. Its labels, if there are any, serve for scoring only.
+        The samples, opened as in the request. Labels are used for scoring only.
     out : Path
-        The folder.
+        The run folder.
     device : str
+        Device to train on.
     threads : int, optional
-        How many compute; by default as many as pay. A run may be resumed with another number.
+        Number of threads; by default chosen by the work per step. It may change on resume.
     resume : bool
-        Go on with the run in the folder.
+        Whether to resume the run in the folder.
     overwrite : bool
-        Replace the run in the folder. A complete run is kept until the new one is complete.
+        Whether to replace the run in the folder. A complete run is kept until the new one is
+        complete.
     verbose : bool
-        Show progress bars of the training.
+        Whether to show progress bars.
 
     Returns
     -------
     Run, SampleClusterer
-        What was written, and the fitted estimator.
+        The run, and the fitted estimator.
     """
     estimator = request.estimator(device).set_params(verbose=int(verbose), n_threads=threads)
     if request.embeddings and len(data.shape) != 1:
         raise InputError(
-            f"--embeddings takes vectors, but {data.source} has samples of the shape {data.shape}."
+            f"--embeddings needs vectors, but {data.source} has samples of shape {data.shape}."
         )
     with as_input_error():
         estimator.check(data)
@@ -100,7 +103,7 @@ def cluster(
         figures = {"seconds": seconds, "threads": estimator.n_threads_}
         finish(run, estimator, data, figures, parquet=request.parquet)
     except Exception as error:
-        # What was trained before the disk was full, say, can be resumed.
+        # Training that failed because of a full disk, for example, can be resumed.
         hopeless = isinstance(error, InputError) or not run.checkpoint.exists()
         if hopeless and not resume:
             run.give_up()
@@ -116,7 +119,7 @@ def finish(
     *,
     parquet: bool = False,
 ) -> None:
-    """Write what a fit left: history, model and results."""
+    """Write history, model and results of a fit."""
     fitted: Fitted = estimator.fitted_
     figures = {**_figures(fitted), "epochs": len(estimator.history_), **metrics}
     start = fitted.initial_labels
@@ -135,7 +138,7 @@ def finish(
 def create_run(
     out: Path, request: Request, data: Dataset, threads: int, *, overwrite: bool = False
 ) -> Run:
-    """A new run folder that says what was asked for, of which data."""
+    """Create a run folder with a config of the arguments and the data."""
     config = {
         "id": secrets.token_hex(8),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -154,19 +157,19 @@ def _resumed(out: Path, request: Request, data: Dataset) -> Run:
     for name in begun:
         if begun[name] != now[name]:
             raise InputError(
-                f"{out} was begun with {name} {begun[name]!r}, not {now[name]!r}, so it cannot be "
-                f"resumed like this."
+                f"{out} was started with {name} {begun[name]!r}, not {now[name]!r}; --resume "
+                f"cannot change it."
             )
     if run.config["data"]["fingerprint"] != data.fingerprint:
         raise InputError(
-            f"The data have changed since {out} was begun, so it cannot be resumed; start anew "
-            f"in another folder, or with --overwrite."
+            f"the data have changed since {out} was started, so it cannot be resumed; use another "
+            f"folder, or --overwrite."
         )
     return run
 
 
 def versions() -> dict[str, str]:
-    """The versions that a run was made with."""
+    """Versions of the software, for the record of a run."""
     return {
         "infomeans": infomeans.__version__,
         "torch": torch.__version__,
@@ -178,7 +181,7 @@ def versions() -> dict[str, str]:
 
 
 def describe(data: Dataset) -> dict[str, Any]:
-    """What a run's config says of its data."""
+    """Description of the data in a run's config."""
     return {
         "source": data.source,
         "n_samples": len(data),

@@ -46,11 +46,13 @@ def run_demo(
     Parameters
     ----------
     folder : Path
+        The run folder.
     seed : int
+        Random seed.
     announce : callable
-        Told what is about to happen.
+        Called with a line of text before each step.
     threads : int, optional
-        How many compute; by default as many as pay.
+        Number of threads; by default chosen by the work per step.
     overwrite : bool
         Whether to replace a run in the folder.
     """
@@ -79,7 +81,7 @@ def _run_demo(
     encoder = Autoencoder(random_state=seed, verbose=1).fit(digits)
     pretraining = time.perf_counter() - began
     on_embedding = [baseline("autoencoder+kmeans", encoder), baseline("graph-embedding", encoder)]
-    announce("MI-ADM on that auto-encoder, from the graph on its embedding")
+    announce("MI-ADM on that auto-encoder, initialised by the graph on its embedding")
     began = time.perf_counter()
     model = MIADM(k, network=encoder.network_, pretrain_epochs=0, random_state=seed, verbose=1).fit(
         digits
@@ -98,6 +100,6 @@ def _run_demo(
 
 
 def _label_entropy(labels: IntArray) -> float:
-    """Mutual information of data and hard labels, which is the entropy of the labels."""
+    """Mutual information between data and hard labels, which is the entropy of the labels."""
     shares = np.bincount(labels) / len(labels)
     return -sum(share * math.log(share) for share in shares if share)

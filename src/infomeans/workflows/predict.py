@@ -1,4 +1,4 @@
-"""From new samples to clusters of a run."""
+"""Assign new samples to the clusters of a run."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Progress = Callable[[int, int], None]
 
 
 def load_clusterer(path: Path) -> SampleClusterer:
-    """The model of a run, which must give clusters."""
+    """Load the model of a run, which must be a clusterer."""
     if is_run(path):
         Run(path).check_complete()
     model = load_model(path)
     if not isinstance(model, SampleClusterer):
-        raise InputError(f"{path} holds {type(model).__name__}, which finds no clusters.")
+        raise InputError(f"{path} holds {type(model).__name__}, which is not a clusterer.")
     return model
 
 
@@ -35,16 +35,18 @@ def predict(
     *,
     names: Names | None = None,
 ) -> Labels:
-    """The clusters of new samples, named and merged as those of a run are.
+    """The clusters of new samples, named and merged like those of the run.
 
     Parameters
     ----------
     model : SampleClusterer
+        The fitted model.
     data : Dataset
+        The new samples.
     progress : callable, optional
-        Told how many samples are done, of how many.
+        Called with the number of samples done and their total.
     names : Names, optional
-        How the clusters of the run are named and merged.
+        Names and merges of the run's clusters.
     """
     parts: list[Array] = []
     done = 0

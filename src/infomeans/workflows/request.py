@@ -1,4 +1,4 @@
-"""What was asked for."""
+"""The arguments of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from infomeans.estimators.parameters import check_parameters
 from infomeans.methods import BASELINES, METHODS
 from infomeans.training import make_fabric
 
-TAKEN = {
+RESERVED = {
     "n_clusters",
     "random_state",
     "device",
@@ -25,29 +25,31 @@ TAKEN = {
     "network",
     "embeddings",
 }
-"""Parameters that are not set by name: they have arguments of their own, or no plain form."""
+"""Parameters that `--set` cannot set: they have their own option, or cannot be written as text."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: together with the data it determines the clusters.
+    """The arguments of a run. Together with the data they determine the clusters.
 
     Attributes
     ----------
     source : str
-        What `infomeans.data.open` takes.
+        Input for `infomeans.data.open`.
     reading : dict
         Its other arguments.
     n_clusters : int
+        Number of clusters.
     method : str
         Slug of a method or a baseline.
     seed : int
+        Random seed.
     params : dict
-        Parameters of the estimator beyond these.
+        Further parameters of the estimator.
     embeddings : bool
         Whether the samples are embeddings, which need no auto-encoder.
     parquet : bool
-        Whether to write the labels as Parquet as well.
+        Whether to write the labels as Parquet too.
     """
 
     source: str
@@ -60,7 +62,7 @@ class Request:
     parquet: bool = False
 
     def estimator(self, device: str = "auto") -> SampleClusterer:
-        """The method's estimator, with the parameters asked for; all mistakes are reported."""
+        """The estimator of the method, with its parameters; reports all invalid ones at once."""
         problems, known = Problems(), METHODS | BASELINES
         if self.method not in known:
             problems.add(f"method {self.method!r} is unknown; choose one of {', '.join(known)}.")
@@ -71,10 +73,10 @@ class Request:
             for slug in ([self.method] if self.method in known else known)
         }
         with problems.collect():
-            check_parameters(models, self.params, TAKEN)
+            check_parameters(models, self.params, RESERVED)
         if self.embeddings and self.params.get("pretrain_epochs"):
             problems.add(
-                "--embeddings have no auto-encoder to pretrain; leave --pretrain-epochs out."
+                "--embeddings uses no auto-encoder to pretrain; leave --pretrain-epochs out."
             )
         problems.report()
         made = models[self.method]
@@ -90,7 +92,7 @@ class Request:
 
 @contextmanager
 def as_input_error() -> Iterator[None]:
-    """What an estimator says about its parameters and samples is said to the user."""
+    """Turn an estimator's errors about parameters and samples into an InputError."""
     try:
         yield
     except (ValueError, TypeError) as error:
