@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.datasets import make_circles, make_moons
+from sklearn.datasets import load_digits, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -16,6 +16,7 @@ from torch import nn
 
 from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
 from infomeans.methods.dcn import DCNMethod
+from infomeans.metrics import accuracy
 from infomeans.training import Callback
 
 CLUSTERERS = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
@@ -361,3 +362,13 @@ def test_dcn_leaves_its_warm_up_with_the_means_of_the_initial_clusters(blobs):
     WatchedDCN(4, **QUICK).fit(blobs[0])
     torch.testing.assert_close(found["centroids"], found["own"])
     torch.testing.assert_close(found["counts"], found["sizes"])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_sr_kmeans_keeps_its_start_on_vectors(seed):
+    X, classes = load_digits(return_X_y=True)
+    model = SRKMeans(10, random_state=seed, pretrain_epochs=15).fit(X)
+    start, end = accuracy(classes, model.initial_labels_), accuracy(classes, model.labels_)
+    assert start > 0.7
+    assert end > start - 0.02
+    assert sum(record["phase"] == "alternate" for record in model.history_) >= 12

@@ -406,10 +406,11 @@ class Forgetful(MIADMMethod):
 
     def warm(self, state):
         self.looks += 1
-        with torch.no_grad():
-            self.bias += 0.0 if self.looks == 2 else torch.tensor([100.0, 0, 0, 0])
-            if self.looks == 2:
-                self.bias.zero_()
+        if self.looks == 1:
+            self.good = self.bias.detach().clone()
+        if self.looks <= 5:  # once more it is asked after the return
+            wrong = torch.tensor([100.0, 0, 0, 0])
+            self.bias.data = self.good if self.looks == 2 else self.good + wrong
 
 
 def test_the_warm_up_returns_to_the_epoch_that_agreed_most(blobs):
