@@ -267,7 +267,7 @@ def test_what_is_asked_for_twice_runs_once(data_dir, cache, tmp_path):
 
 def test_a_line_that_is_no_json_is_named(tmp_path):
     (tmp_path / "results.jsonl").write_text('{"seed": 0}\n\nnonsense\n')
-    with pytest.raises(InputError, match=r"results\.jsonl, line 3, is no JSON"):
+    with pytest.raises(InputError, match=r"results\.jsonl, line 3, is not JSON"):
         Results(tmp_path / "results.jsonl").rows()
 
 

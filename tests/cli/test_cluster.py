@@ -221,7 +221,7 @@ def test_a_job_is_resumed_as_it_was_begun(table, tmp_path, monkeypatch):
         patch.setattr("infomeans.workflows.cluster.finish", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             cluster(Request(str(table), 3, "kmeans"), samples, out)
-    with pytest.raises(InputError, match="begun with n_clusters 3, not 2"):
+    with pytest.raises(InputError, match="started with n_clusters 3, not 2"):
         cluster(Request(str(table), 2, "kmeans"), samples, out, resume=True)
     run, _ = cluster(Request(str(table), 3, "kmeans"), samples, out, resume=True)
     assert run.complete

@@ -72,7 +72,7 @@ def test_bad_data(cls, data, message):
         ({"precision": "64-true"}, "'precision'.*'64-true'"),
         ({"init": "random"}, "init='random' is unknown; choose one of graph"),
         ({"init": [0, 1]}, "one integer label for each of the 30 samples"),
-        ({"init": np.full(30, 8)}, "they must lie between 0 and 7"),
+        ({"init": np.full(30, 8)}, "they must be between 0 and 7"),
         ({"init": np.full(30, -1)}, "labels from -1"),
         ({"init": np.full(30, 0.5)}, "type float64"),
         ({"network": "resnet"}, "network='resnet' is unknown"),

@@ -56,7 +56,7 @@ def test_nearly_all_is_not_all(find):
     [
         (np.tile([0.97, 0.01, 0.01, 0.01], (100, 1)), "collapsed: 1 of 4 are in use"),
         (SURE[:50], "collapsed: 2 of 4 are in use"),
-        (SURE[:75], "Cluster 3 is without a sample"),
+        (SURE[:75], "Cluster 3 is empty"),
         (np.repeat(SURE[[0, 25, 50]], [1, 60, 60], axis=0), "Cluster 0 is under 1.0%"),
         (np.concatenate([SURE[:1], np.repeat(SURE[25:], 3, axis=0)]), "Cluster 0 is under 1.0%"),
         (np.where(SURE > 0.5, 0.4, 0.2), "mean confidence is 0.40"),
