@@ -60,7 +60,7 @@ def test_input_number_of_clusters_and_folder(mistakes, tmp_path):
         said,
         "INPUT",
         "-k, the number of clusters",
-        "mine exists already",
+        "mine already exists",
         "no auto-encoder to pretrain",
         "'lam' parameter",
     )

@@ -50,7 +50,7 @@ def test_a_graph_that_knows_images_may_be_moved_finds_more_and_keeps_its_word():
 
 
 def test_vectors_cannot_be_moved(blobs):
-    with pytest.raises(ValueError, match="augment=True .* needs images"):
+    with pytest.raises(ValueError, match=r"augment=True .* needs images"):
         GraphBaseline(4, augment=True).fit(blobs[0])
 
 

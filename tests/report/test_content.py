@@ -76,7 +76,7 @@ def test_a_training_that_was_broken_off_is_said(find):
 def test_a_training_that_went_back_is_said(find):
     lost = [{"phase": "alternate", "epoch": 9, "delta_q": 0.02, "back_to": 6}]
     (said,) = content.warnings(find(SURE, history=lost))
-    assert "from its epoch 10 to epoch 7" in said
+    assert "from epoch 10 to epoch 7" in said
 
 
 def test_three_quarters_in_one_of_two_clusters_are_no_collapse(find):

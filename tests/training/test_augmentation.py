@@ -142,7 +142,7 @@ def test_neighbours_in_the_graph_vote_where_images_are_augmented(given, vote, st
 
 
 def test_vectors_are_refused(blobs):
-    with pytest.raises(ValueError, match="augment=True .* needs images"):
+    with pytest.raises(ValueError, match=r"augment=True .* needs images"):
         MIADM(3, augment=True).fit(blobs[0])
 
 
