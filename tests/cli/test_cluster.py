@@ -207,7 +207,7 @@ def test_what_a_user_should_look_at_twice_is_said(infomeans, run, tmp_path):
     path, out = tmp_path / "table.csv", tmp_path / "run"
     path.write_text("id,a\n" + "".join(f"{i},{i % 2}.5\n" for i in range(20)))
     said = infomeans("cluster", path, "-k", 2, "--method", "kmeans", "--out", out).output
-    assert "'id' is taken for a feature" in said
+    assert "'id' is used as a feature" in said
     assert "features    id, a" in said
     metrics = shutil.copytree(run, tmp_path / "copy") / "metrics.json"
     for mi, unsure in ((0.5, True), (0.6, False)):

@@ -76,7 +76,7 @@ def test_mnist_in_its_four_files(tmp_path, mark, zipped):
     assert test.labels.tolist() == list("34")
     (tmp_path / f"train-labels{mark}idx1-ubyte{zipped}").unlink()
     assert len(benchmark("mnist-test", tmp_path)) == 2
-    with pytest.raises(InputError, match=r"mnist-full: .* has none of its files"):
+    with pytest.raises(InputError, match="mnist-full: no file found in"):
         benchmark("mnist-full", tmp_path)
 
 
