@@ -207,7 +207,7 @@ def test_what_a_user_should_look_at_twice_is_said(infomeans, run, tmp_path):
     path, out = tmp_path / "table.csv", tmp_path / "run"
     path.write_text("id,a\n" + "".join(f"{i},{i % 2}.5\n" for i in range(20)))
     said = infomeans("cluster", path, "-k", 2, "--method", "kmeans", "--out", out).output
-    assert "'id' is taken for a feature" in said
+    assert "'id' is used as a feature" in said
     assert "features    id, a" in said
     metrics = shutil.copytree(run, tmp_path / "copy") / "metrics.json"
     for mi, unsure in ((0.5, True), (0.6, False)):
@@ -221,7 +221,7 @@ def test_a_job_is_resumed_as_it_was_begun(table, tmp_path, monkeypatch):
         patch.setattr("infomeans.workflows.cluster.finish", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             cluster(Request(str(table), 3, "kmeans"), samples, out)
-    with pytest.raises(InputError, match="begun with n_clusters 3, not 2"):
+    with pytest.raises(InputError, match="started with n_clusters 3, not 2"):
         cluster(Request(str(table), 2, "kmeans"), samples, out, resume=True)
     run, _ = cluster(Request(str(table), 3, "kmeans"), samples, out, resume=True)
     assert run.complete

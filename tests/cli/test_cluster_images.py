@@ -69,7 +69,7 @@ def test_the_fit_of_images_is_said_recorded_and_kept(infomeans, holiday, tmp_pat
     out = tmp_path / "run"
     chosen = ["--fit", fit] if fit else []
     shown = infomeans("cluster", holiday, "-k", 2, "--method", "graph", "--out", out, *chosen)
-    assert ("cropped to their middle; see --fit" in shown.stderr) is (fit is None)
+    assert ("cropped to their centre; see --fit" in shown.stderr) is (fit is None)
     assert json.loads((out / "config.json").read_text())["data"]["fit"] == (fit or "crop")
     again = tmp_path / "again.csv"
     assert "--fit" not in infomeans("predict", out, holiday, "--out", again).stderr

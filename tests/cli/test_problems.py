@@ -23,9 +23,7 @@ def assert_about(said, *wanted):
 
 def test_method_device_and_source(mistakes, tmp_path):
     said = mistakes("x.csv", "-k", 3, "--method", "foo", "--set", "lam=abc", "--device", "tpu")
-    assert_about(
-        said, "x.csv: there is no such file", "method 'foo'", "'lam' parameter", "device='tpu'"
-    )
+    assert_about(said, "x.csv: no such file", "method 'foo'", "'lam' parameter", "device='tpu'")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -47,7 +45,7 @@ def test_every_parameter(mistakes, table):
         "-k, the number of clusters",
         "'lam' parameter",
         "'epochs' parameter",
-        "mi-adm has no parameter colour, shape to set",
+        "mi-adm has no parameter colour, shape;",
         "NAME=VALUE",
         "lam is given twice",
         "device='tpu'",
@@ -62,7 +60,7 @@ def test_input_number_of_clusters_and_folder(mistakes, tmp_path):
         said,
         "INPUT",
         "-k, the number of clusters",
-        "mine exists already",
+        "mine already exists",
         "no auto-encoder to pretrain",
         "'lam' parameter",
     )

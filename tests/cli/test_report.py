@@ -91,7 +91,7 @@ def test_names_that_do_not_fit_change_nothing(infomeans, own, tmp_path):
     names = tmp_path / "names.json"
     names.write_text('{"names": {"7": "seven"}}')
     assert "clusters 0 to 2" in infomeans("relabel", own, names, code=2).output
-    assert "is no file" in infomeans("relabel", own, tmp_path / "none", code=2).output
+    assert "is not a file" in infomeans("relabel", own, tmp_path / "none", code=2).output
     assert (own / "labels.csv").read_bytes() == before
 
 

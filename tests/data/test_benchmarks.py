@@ -76,7 +76,7 @@ def test_mnist_in_its_four_files(tmp_path, mark, zipped):
     assert test.labels.tolist() == list("34")
     (tmp_path / f"train-labels{mark}idx1-ubyte{zipped}").unlink()
     assert len(benchmark("mnist-test", tmp_path)) == 2
-    with pytest.raises(InputError, match="mnist-full: none of its files is in"):
+    with pytest.raises(InputError, match="mnist-full: no file found in"):
         benchmark("mnist-full", tmp_path)
 
 
@@ -99,9 +99,9 @@ def test_a_missing_file_is_described(tmp_path):
 @pytest.mark.parametrize(
     ("name", "folder", "message"),
     [
-        ("cifar", ".", "'cifar' is no benchmark; choose one of usps, mnist-test"),
+        ("cifar", ".", "'cifar' is not a benchmark; choose one of usps, mnist-test"),
         ("usps", None, r"--data-dir .* INFOMEANS_DATA"),
-        ("usps", "/no/such/folder", "/no/such/folder, where usps should be, is no folder"),
+        ("usps", "/no/such/folder", "/no/such/folder, the folder for usps, is not a folder"),
     ],
 )
 def test_what_is_no_benchmark_is_refused(name, folder, message):
@@ -119,7 +119,7 @@ def test_open_knows_benchmarks_by_name(tmp_path, monkeypatch):
     np.savez(tmp_path / "usps.npz", images=images(2, 16, 16), labels=[0, 1])
     samples = open_samples("usps", data_dir=tmp_path)
     assert samples.labels.tolist() == ["0", "1"]
-    with pytest.raises(InputError, match="image_size=8 has no meaning for usps"):
+    with pytest.raises(InputError, match="image_size=8 does not apply to usps"):
         open_samples("usps", data_dir=tmp_path, image_size=8)
     with pytest.raises(InputError, match=r"shape \(16, 16\), but the model .* shape \(8,\)"):
         open_samples("usps", data_dir=tmp_path, like=ArraySchema((8,)))

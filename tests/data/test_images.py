@@ -324,7 +324,7 @@ def test_floats_do_not_fit_a_model_of_eight_bits(draw, tmp_path, grey):
     draw("b.png", grey)
     samples = open_samples(tmp_path, like=ImageSchema(10, 12, 1, "uint8"))
     assert samples.ids == ["b.png"]
-    assert samples.skipped == [("a.tif", "32 bits a pixel, but the model was fitted with uint8")]
+    assert samples.skipped == [("a.tif", "32 bits per pixel, but the model was fitted with uint8")]
 
 
 def test_reading_again_gives_the_same_fingerprint(spoiled):

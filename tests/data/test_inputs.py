@@ -51,11 +51,11 @@ def test_an_option_without_effect_is_refused(request, kind, options):
 
 
 def test_what_a_model_was_fitted_with_cannot_be_chosen_again(table, folder):
-    with pytest.raises(InputError, match="image_size=9 cannot be chosen"):
+    with pytest.raises(InputError, match="image_size=9 cannot be changed"):
         open_samples(folder, image_size=9, like=ImageSchema(8, 8, 1, "uint8"))
-    with pytest.raises(InputError, match="fit='pad' cannot be chosen"):
+    with pytest.raises(InputError, match="fit='pad' cannot be changed"):
         open_samples(folder, fit="pad", like=ImageSchema(8, 8, 1, "uint8"))
-    with pytest.raises(InputError, match="impute='median' cannot be chosen"):
+    with pytest.raises(InputError, match="impute='median' cannot be changed"):
         open_samples(table, impute="median", like=TableSchema(("a",)))
 
 

@@ -35,7 +35,9 @@ def test_an_image_outside_every_folder_has_no_label():
 
 
 def test_a_flat_folder_has_no_labels_and_the_message_says_what_to_do():
-    message = r"labels='folder' .* '1.png' and the other 2 lie in none; leave labels out or give a"
+    message = (
+        r"labels='folder' .* '1.png' and the other 2 are not in one; leave labels out or give a"
+    )
     with pytest.raises(InputError, match=message):
         find_labels("folder", ["1.png", "2.png", "3.png"])
 
@@ -75,7 +77,9 @@ def test_ids_keep_their_zeros_when_joined(file):
 def test_of_several_columns_or_arrays_the_key_chooses(tmp_path, file):
     path = file("x.csv", "id,a,b\n1,x,p\n0,y,q\n")
     assert find_labels(path, ["0", "1"], key="b").tolist() == ["q", "p"]
-    with pytest.raises(InputError, match="has the columns id, a, b; one of labels is accepted"):
+    with pytest.raises(
+        InputError, match="has the columns id, a, b; one column of labels is accepted"
+    ):
         find_labels(path, ["0", "1"])
     np.savez(tmp_path / "x.npz", a=[1, 2], b=[3, 4])
     assert find_labels(str(tmp_path / "x.npz"), ["0", "1"], key="b").tolist() == ["3", "4"]
@@ -90,8 +94,8 @@ def test_of_several_columns_or_arrays_the_key_chooses(tmp_path, file):
         ("x.csv", 'k\nNA\nNaN\n""\n', "x.csv.* gives no label for any of the 3 samples"),
         ("x.csv", "id,k\nq,a\nq,b\n", "more than one label for the same id"),
         ("x.csv", "id,k\n,a\nr,b\n", "'id' of the ids lacks 1 of 2"),
-        ("x.csv", "id\nq\n", "has the columns id; one of labels"),
-        ("x.xyz", "what?", "is of no known format; accepted are .txt"),
+        ("x.csv", "id\nq\n", "has the columns id; one column of labels"),
+        ("x.xyz", "what?", "has an unknown format; accepted are .txt"),
         ("x.npy", "what?", "x.npy cannot be read"),
     ],
 )
@@ -176,7 +180,9 @@ def test_labels_that_are_nowhere_are_refused(draw, tmp_path, grey):
     with pytest.raises(InputError, match="labels='kind': there is no such file"):
         find_labels("kind", IDS)
     draw("a/1.png", grey)
-    with pytest.raises(InputError, match="labels='kind' is no file; for images a file or 'folder'"):
+    with pytest.raises(
+        InputError, match="labels='kind' is not a file; for images a file or 'folder'"
+    ):
         open_samples(tmp_path, labels="kind")
 
 

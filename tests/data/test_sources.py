@@ -74,7 +74,7 @@ def test_other_objects_are_refused(source):
 
 
 def test_a_missing_path_is_refused_with_what_else_it_could_be(tmp_path):
-    with pytest.raises(InputError, match=r"gone.csv: there is no such file .* \(usps, mnist-test"):
+    with pytest.raises(InputError, match=r"gone.csv: no such file .* \(usps, mnist-test"):
         open_samples(tmp_path / "gone.csv")
     with pytest.raises(InputError, match="no such file"):
         open_samples("a\0b")
@@ -84,5 +84,5 @@ def test_a_missing_path_is_refused_with_what_else_it_could_be(tmp_path):
 def test_a_file_of_no_known_format_is_refused(tmp_path, content):
     path = tmp_path / "data.xyz"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"data.xyz (is of no known format; .*\.csv|cannot be)"):
+    with pytest.raises(InputError, match=r"data.xyz (has an unknown format; .*\.csv|cannot be)"):
         open_samples(path)

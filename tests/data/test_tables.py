@@ -84,9 +84,13 @@ def test_a_column_without_a_name_is_no_feature(csv):
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        ("a,b\n1,2\n", {"columns": ["a", "z"]}, "lacks what --columns asks for: z; it has .* a, b"),
-        ("a,b\n1,x\n", {"columns": ["b"]}, r"columns that hold no numbers: b \(text\)"),
-        ("a,b\n1,\n", {"columns": ["b"]}, r"columns that hold no numbers: b \(empty\)"),
+        (
+            "a,b\n1,2\n",
+            {"columns": ["a", "z"]},
+            "lacks columns that --columns needs: z; it has .* a, b",
+        ),
+        ("a,b\n1,x\n", {"columns": ["b"]}, r"columns that are not numeric: b \(text\)"),
+        ("a,b\n1,\n", {"columns": ["b"]}, r"columns that are not numeric: b \(empty\)"),
         ("a,b\n1,2\n", {"columns": ["a"], "id_column": "a"}, "a, which holds the ids"),
         ("a,b\n1,2\n", {"columns": ["a"], "labels": "a"}, "a, which holds the ids or the labels"),
         ("a,b\n1,2\n", {"id_column": "z"}, "no column 'z' for the ids, but a, b"),
@@ -153,8 +157,8 @@ def test_a_new_table_is_read_like_the_old_one(csv):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a\n1\n", "lacks what the model asks for: b; it has the columns a"),
-        ("a,b\n1,x\n", r"the model asks for columns that hold no numbers: b \(text\)"),
+        ("a\n1\n", "lacks columns that the model needs: b; it has the columns a"),
+        ("a,b\n1,x\n", r"the model names columns that are not numeric: b \(text\)"),
         ("a,b\n1,\n2,3\n", r"missing or infinite values in b \(1\)"),
     ],
 )

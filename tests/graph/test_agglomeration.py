@@ -173,7 +173,7 @@ def test_gains_kept_up_by_merges_equal_gains_counted_anew():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_clusters": 0}, "n_clusters=0 must lie between 1"),
+        ({"n_clusters": 0}, "n_clusters=0 must be between 1"),
         ({"n_clusters": 6}, "n_samples=5"),
         ({"n_clusters": 2, "n_neighbors": 0}, "n_neighbors=0"),
         ({"n_clusters": 2, "min_share": 2}, "min_share=2"),

@@ -120,8 +120,8 @@ def test_a_long_image_can_be_shifted_along():
     ("images", "message"),
     [
         (np.zeros((20, 8, 8, 3)), "1 or 3 channels must come first"),
-        (np.zeros((20, 64)), "is needed"),
-        (np.zeros((20, 1, 1, 8, 8)), "is needed"),
+        (np.zeros((20, 64)), "is accepted"),
+        (np.zeros((20, 1, 1, 8, 8)), "is accepted"),
         (np.zeros((19, 8, 8)), "19 images, but X has 20"),
         (np.zeros((21, 8, 8)), "21 images, but X has 20"),
         (np.full((20, 8, 8), np.nan), "NaN or infinity"),

@@ -96,7 +96,7 @@ def test_a_hostile_name_stays_text():
 
 def test_a_cluster_without_samples_has_no_picture_and_no_confidence():
     page = Page(cards_html("DEC", np.array([1, 0]), np.array([0.5, np.nan]), np.ones((2, 1, 8, 8))))
-    assert "no sample" in page.text
+    assert "no samples" in page.text
     assert "1 sample, 100 %" in page.text
     assert "nan" not in page.text
     assert [image["alt"] for image in page.images] == ["prototype of cluster 0"]

@@ -195,7 +195,7 @@ def test_with_samples_a_panel_shows_them_after_the_prototype():
     samples = [rng.random((count, 1, 8, 8)) for count in (4, 2, 0)]
     figure = clusters_figure(np.array([9, 2, 0]), np.array([1, 0.5, np.nan]), prototypes, samples)
     assert [len(ax.images) for ax in figure.axes] == [5, 3, 0]
-    assert "no sample" in words(figure)
+    assert "no samples" in words(figure)
     assert "2 samples, 18 %, mean confidence 0.500" in words(figure)
     alone = clusters_figure(np.array([9, 2, 0]), np.array([1, 0.5, np.nan]), None, samples)
     assert [len(ax.images) for ax in alone.axes] == [4, 2, 0]

@@ -56,7 +56,7 @@ def test_nearly_all_is_not_all(find):
     [
         (np.tile([0.97, 0.01, 0.01, 0.01], (100, 1)), "collapsed: 1 of 4 are in use"),
         (SURE[:50], "collapsed: 2 of 4 are in use"),
-        (SURE[:75], "Cluster 3 is without a sample"),
+        (SURE[:75], "Cluster 3 is empty"),
         (np.repeat(SURE[[0, 25, 50]], [1, 60, 60], axis=0), "Cluster 0 is under 1.0%"),
         (np.concatenate([SURE[:1], np.repeat(SURE[25:], 3, axis=0)]), "Cluster 0 is under 1.0%"),
         (np.where(SURE > 0.5, 0.4, 0.2), "mean confidence is 0.40"),
@@ -76,7 +76,7 @@ def test_a_training_that_was_broken_off_is_said(find):
 def test_a_training_that_went_back_is_said(find):
     lost = [{"phase": "alternate", "epoch": 9, "delta_q": 0.02, "back_to": 6}]
     (said,) = content.warnings(find(SURE, history=lost))
-    assert "from its epoch 10 to epoch 7" in said
+    assert "from epoch 10 to epoch 7" in said
 
 
 def test_three_quarters_in_one_of_two_clusters_are_no_collapse(find):

@@ -161,8 +161,8 @@ def _files(info: Benchmark, data_dir: str | Path | None) -> tuple[list[Path], li
     classes = _idx_files(folder, info.parts, "labels?idx1-ubyte*")
     if not images or not len(images) == len(classes) == len(info.parts):
         raise InputError(
-            f"{info.name}: {folder} has none of its files: {info.layouts}; download them from "
-            f"{info.origin}."
+            f"{info.name}: no file found in {folder}; accepted are {info.layouts}; download them "
+            f"from {info.origin}."
         )
     return images, classes
 
