@@ -1,4 +1,4 @@
-"""Progress on a terminal as bars, elsewhere as plain lines, both with the time left."""
+"""Progress bars on a terminal and plain lines elsewhere, both with the time left."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from rich.text import Text
 from infomeans.durations import duration
 
 SHORTEST, LONGEST = 8, 40
-"""Characters that a bar may have."""
+"""Minimum and maximum length of a bar, in characters."""
 
 TIMES, NOTE = len("59 s, 59 s left"), len("loss 0.1234  I(X;K) 2.123")
-"""What these take at least, so that the bar keeps its length when they change."""
+"""Minimum widths of these columns, so that the bar keeps its length when they change."""
 
 
 class Pace:
-    """How fast work goes, by what was done in this process.
+    """Estimates the speed of work from what was done in this process.
 
-    The first move only starts the clock: it may report what was done before, and it pays for
-    whatever has to be set up.
+    The first move only starts the clock: it may report work of an earlier process, and it includes
+    the time of setting up.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Pace:
         self._moved = self._began
 
     def move(self, done: float) -> None:
-        """So much is done by now."""
+        """Report how much is done."""
         self.done, self._moved = done, self.clock()
         if self._first is None:
             self._first = done, self._moved
@@ -51,18 +51,18 @@ class Pace:
 
     @property
     def measured(self) -> float:
-        """The seconds that the pace is known from."""
+        """Seconds that the estimate is based on."""
         return 0.0 if self._first is None else self._moved - self._first[1]
 
     @property
     def each(self) -> float | None:
-        """Seconds for one unit of work; None while that is not known."""
+        """Seconds per unit of work; None while unknown."""
         if self._first is None or self.done <= self._first[0]:
             return None
         return self.measured / (self.done - self._first[0])
 
     def left(self, total: float | None) -> float | None:
-        """Seconds until all is done; None while that is not known."""
+        """Seconds until all is done; None while unknown."""
         if self.each is None or total is None:
             return None
         since = self.clock() - self._moved
@@ -73,7 +73,7 @@ class TimeColumn(ProgressColumn):
     """The time elapsed and the time left, by the `Pace` in the task's field "pace"."""
 
     def render(self, task: Task) -> Text:
-        """The time elapsed alone, once a task is finished or while nothing else is known."""
+        """Only the time elapsed, if the task is finished or the time left is unknown."""
         if task.finished:
             return Text(duration(task.finished_time or 0.0))
         pace: Pace = task.fields["pace"]
@@ -82,14 +82,14 @@ class TimeColumn(ProgressColumn):
 
 
 def draws_bars(console: Console) -> bool:
-    """Whether a console can draw bars; FORCE_COLOR makes no terminal of a file."""
+    """Whether a console can draw bars; FORCE_COLOR does not turn a file into a terminal."""
     return console.is_interactive and console.file.isatty()
 
 
 def make_bars(
     console: Console, clock: Callable[[], float] = time.perf_counter, *, transient: bool = False
 ) -> Progress:
-    """Bars in one style; a task has the fields "count", "pace" and "note"."""
+    """Progress bars in one style; tasks need the fields "count", "pace" and "note"."""
 
     def column(name: str, width: int | None = None) -> TextColumn:
         place = Column(no_wrap=True, overflow="ellipsis", min_width=width)
@@ -108,9 +108,9 @@ def make_bars(
 
 
 class Lines:
-    """Plain lines about work that takes long, where no bar can be drawn.
+    """Plain lines about long work, where no bar can be drawn.
 
-    A line comes after half a minute or a tenth of the work, whichever takes longer, but after ten
+    A line follows after half a minute or a tenth of the work, whichever is longer, but after ten
     minutes at the latest.
 
     Parameters
@@ -137,12 +137,12 @@ class Lines:
         self._last = clock()
 
     def say(self, line: str) -> None:
-        """Print a line, as it is."""
+        """Print a line, without markup."""
         self.said += 1
         self._last = self.clock()
         self.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def due(self, whole: float | None) -> bool:
-        """Whether it is time for another line on work that takes so many seconds as a whole."""
+        """Whether another line is due, for work that takes `whole` seconds in total."""
         wait = min(max(self.EVERY, self.SHARE * (whole or 0.0)), self.LATEST)
         return self.clock() - self._last >= (wait if self.said else self.first)

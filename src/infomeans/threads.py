@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 WORTH_A_THREAD = 500_000_000
-"""Multiply-adds of a step that pay for one more thread; `benchmarks/thread_steps.py` measures it.
+"""Multiply-adds per step that justify one more thread; see `benchmarks/thread_steps.py`.
 
-Up to 400 million a second thread cost time in every network, for the threads meet some hundred
+Up to 400 million, a second thread cost time in every network: threads synchronise some hundred
 times in a step and have to be woken up each time.
 """
 

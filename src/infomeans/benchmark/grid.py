@@ -1,4 +1,4 @@
-"""Every method on every data set, over several seeds; one line of JSON for each run."""
+"""Run every method on every data set over several seeds, with one line of JSON for each run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "mi-adm-without-entropy": ("depict", {"targets": "exact", "gamma": 0.5}),
     "idec": ("dec", {"reconstruction": True}),
 }
-"""Methods with other than their default parameters, by a name of their own."""
+"""Methods with non-default parameters, each under a name of its own."""
 
 
 def plan(
@@ -40,10 +40,10 @@ def plan(
     most_epochs: int | None = None,
     data_dir: str | Path | None = None,
 ) -> list[Job]:
-    """The runs that are asked for, the cheapest data sets first.
+    """List the requested runs, cheapest data sets first.
 
-    Without names these are the paper's data sets, as far as their files are there, and all
-    methods and baselines; with augmentation all but K-means on the data, to which it means nothing.
+    By default these are the paper's data sets whose files were found, with all methods and
+    baselines. With augmentation, K-means on the raw data is left out: it has no use for it.
     """
     known = [*METHODS, *BASELINES, *VARIANTS]
     chosen = methods or [n for n in [*METHODS, *BASELINES] if not augment or n != "kmeans"]
@@ -73,13 +73,13 @@ def _check_augment(methods: Sequence[str], datasets: Sequence[str]) -> None:
 
 
 def make_job(dataset: str, method: str, seed: int, *, augment: bool = False) -> Job:
-    """The run of a method, a baseline or a variant by its name."""
+    """The run of a method, baseline or variant, by name."""
     slug, params = VARIANTS.get(method, (method, {}))
     return Job(dataset, method, seed, augment, slug, params)
 
 
 def _available(data_dir: str | Path | None) -> list[str]:
-    """The paper's data sets whose files are there."""
+    """The paper's data sets whose files exist."""
     found, reasons = [], []
     for name in ORDER:
         try:
@@ -88,7 +88,7 @@ def _available(data_dir: str | Path | None) -> list[str]:
         except InputError as error:
             reasons.append(error)
     if not found:
-        raise InputError(f"None of {', '.join(ORDER)} is there. {reasons[0]}")
+        raise InputError(f"None of {', '.join(ORDER)} was found. {reasons[0]}")
     return found
 
 
@@ -114,7 +114,7 @@ def run_grid(
     cache: Path,
     announce: Callable[[str], None],
 ) -> list[Job]:
-    """Run what is not done yet, one process for each run, and write a line for each.
+    """Run what is not done yet, each run in its own process, and write a line for each.
 
     Parameters
     ----------
@@ -123,24 +123,24 @@ def run_grid(
     data_dir : path, optional
         The folder of the data sets.
     cache : Path
-        Keeps the pretrained auto-encoders, and the state of a run that is broken off.
+        Folder for pretrained auto-encoders and the checkpoints of interrupted runs.
     announce : callable
-        Told what is about to happen, and what came out.
+        Called with a line of text before and after each run.
 
     Returns
     -------
     list of Job
-        The runs that failed; they do not hold up the others.
+        The runs that failed. A failure does not stop the others.
     """
     jobs, done, failed = list(jobs), results.done(), []
     check_data((job.dataset for job in jobs if job.key not in done), data_dir)
     if known := sum(job.key in done for job in jobs):
         announce(
-            f"{known} of {len(jobs)} runs have a line in {results.path.parent} already, and are "
-            f"not run again; another --out has none."
+            f"{known} of {len(jobs)} runs are in {results.path.parent} already and are skipped; "
+            f"give another --out to run them again."
         )
     for number in results.cut_short():
-        announce(f"{results.path}: line {number} was cut short, and does not count.")
+        announce(f"{results.path}: line {number} is incomplete and is ignored.")
     for job in jobs:
         if job.key in results.done():
             continue
@@ -151,7 +151,7 @@ def run_grid(
             announce(f"    failed: {error}")
             failed.append(job)
         except KeyboardInterrupt:
-            announce("    interrupted; the same command goes on after the last complete epoch.")
+            announce("    interrupted; the same command resumes after the last complete epoch.")
             raise
         else:
             announce(
@@ -162,6 +162,6 @@ def run_grid(
 
 
 def check_data(datasets: Iterable[str], data_dir: str | Path | None) -> None:
-    """Refuse data sets that are not there before hours go into the others."""
+    """Refuse missing data sets before hours go into the others."""
     for name in dict.fromkeys(datasets):
         check_benchmark(name.removesuffix(GEOMETRIC), data_dir)

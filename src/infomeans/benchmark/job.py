@@ -38,7 +38,7 @@ from infomeans.workflows.baselines import find_baseline
 from infomeans.workflows.cluster import versions
 
 GEOMETRIC, RATIO = "-geometric", 0.8
-"""Every class keeps this share of what the one before it keeps."""
+"""Unbalanced variants of a data set: each class keeps this share of what the one before keeps."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Job:
     Attributes
     ----------
     dataset : str
-        A benchmark, or one with `GEOMETRIC` behind its name.
+        Name of a benchmark, optionally followed by `GEOMETRIC`.
     method : str
         Its name in the results.
     seed : int
     augment : bool
     slug : str
-        Which method it is; by default the one of its name.
+        The method in the registry; by default the one called `method`.
     params : dict
         Parameters of the estimator beyond its defaults.
     preset : {"fast", "paper"}
@@ -73,7 +73,7 @@ class Job:
 
     @property
     def key(self) -> tuple[str, str, int, bool]:
-        """What tells runs apart."""
+        """What identifies a run."""
         return self.dataset, self.method, self.seed, self.augment
 
     def __str__(self) -> str:
@@ -87,9 +87,9 @@ def run_job(
     threads: int | None,
     results: Results | None = None,
 ) -> dict[str, Any]:
-    """One run: its scores, its cost, and what it takes to do it again.
+    """One run: its scores, its cost, and what is needed to repeat it.
 
-    Its line is written before its state is removed, so that nothing is lost in between.
+    Its line is written before its checkpoint is removed, so that an interruption loses nothing.
     """
     torch.set_flush_denormal(True)
     with limited(threads):
@@ -108,7 +108,7 @@ def _run_job(
     encoder, pretrained_by = pretrained(job, data, n_clusters, cache) if trains else (None, None)
     began = time.perf_counter()
     found = _clusters(job, data, n_clusters, encoder, cache)
-    # The history of a run that was broken off knows of the time before.
+    # The history of a resumed run includes the time before the interruption.
     seconds = max(time.perf_counter() - began, sum(r["seconds"] for r in found.history))
     row: dict[str, Any] = {
         "dataset": job.dataset,
@@ -131,7 +131,7 @@ def _run_job(
         },
         "versions": versions(),
     }
-    # Another process may have done the same in the meantime.
+    # Another process may have finished the same run in the meantime.
     if results is not None and job.key not in results.done():
         results.append(row)
     if found.state is not None:
@@ -140,7 +140,7 @@ def _run_job(
 
 
 def load(dataset: str, data_dir: str | Path | None) -> Dataset:
-    """A benchmark, thinned out class by class if its name says so."""
+    """A benchmark, made unbalanced if its name ends with `GEOMETRIC`."""
     data = benchmark(dataset.removesuffix(GEOMETRIC), data_dir)
     if not dataset.endswith(GEOMETRIC):
         return data
@@ -157,13 +157,13 @@ def pretrained(
 ) -> tuple[Autoencoder, dict[str, Any] | None]:
     """The auto-encoder that all methods share on this data set with this seed.
 
-    It is the one that a clusterer with this seed would train by itself. Other settings of the
-    training, other data or another version make it another one.
+    It is the one that a clusterer with this seed would train itself. It is cached by training
+    settings, data and version.
 
     Returns
     -------
     Autoencoder, dict
-        With the machine, the commit and the versions it was trained by.
+        The dictionary has the machine, the commit and the versions it was trained with.
     """
     settings = _settings(data, replace(job, augment=False))
     n_features = max(n_clusters, settings.least_features)
@@ -190,9 +190,9 @@ def pretrained(
 
 
 def _fingerprint(job: Job, *parts: object) -> str:
-    """A short text that is another one as soon as any of these, or this program, is.
+    """A short hash of these parts and of the version of the program.
 
-    Only versions tell programs apart; a line has the commits besides.
+    The commit does not enter it; each line of the results has the commit separately.
     """
     parts += (infomeans.__version__, *((LIMITS,) if job.augment else ()))
     return sha256(" ".join(map(str, parts)).encode()).hexdigest()[:8]
@@ -287,6 +287,6 @@ def _clusters(
 
 
 def _plain(estimator: SampleEstimator) -> dict[str, Any]:
-    """The parameters that have to do with the result."""
+    """The parameters that affect the result."""
     params = plain_params(estimator.get_params(deep=False))
     return {name: value for name, value in params.items() if name not in NO_EFFECT}

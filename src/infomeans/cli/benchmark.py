@@ -60,8 +60,8 @@ def results(
 ) -> None:
     """Run the methods and baselines on the paper's data sets, and compare with its figures.
 
-    What has a line in results.jsonl (results-paper.jsonl with --preset paper) is not run again.
-    Stop it at any time, and start it again.
+    Runs that are in results.jsonl (results-paper.jsonl with --preset paper) already are skipped.
+    Stop at any time; the same command resumes.
 
     Example: infomeans benchmark results --datasets usps,mnist-test --seeds 0,1,2
     """

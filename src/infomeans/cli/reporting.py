@@ -97,9 +97,9 @@ def counted(items: Sized, what: str) -> str:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, moved on by calls of (done, total) and shown from the first on.
+    """A progress bar on standard error, updated by calls of (done, total).
 
-    Without a terminal there are lines instead, of what takes longer than a few seconds.
+    Without a terminal it prints lines instead, if the work takes longer than a few seconds.
     """
     with _bar(what) if draws_bars(errors) else _lines(what) as move:
         yield move

@@ -174,10 +174,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     Parameters
     ----------
     n_clusters : int
+        Number of clusters.
     init : {"auto", "graph", "kmeans", "soft_kmeans"} or array of n labels
-        Where the clusters start, in the pretrained embedding: sparse graph agglomeration,
-        K-means, or soft K-means as the paper states it. "auto" is the graph, and with
-        `preset="paper"` soft K-means.
+        How to find the initial clusters in the pretrained embedding: sparse graph agglomeration,
+        K-means, or soft K-means as in the paper. "auto" is the graph, or soft K-means with
+        `preset="paper"`.
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         "residual" and None treat X as embeddings of another model. These are centred and divided
@@ -330,7 +331,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         )
 
     def _start(self, trainer: Trainer, data: Dataset, z: Tensor) -> Start:
-        """The initial clusters, unless an interrupted training has found them already."""
+        """The initial clusters, from the checkpoint of an interrupted training if it has them."""
         saved = trainer.saved_start()
         if saved is not None:
             return saved

@@ -20,7 +20,7 @@ BLOCK = 16_384
 """Samples that are added up at once."""
 
 ONE_UNIT = 2.0
-"""How many times the median range a feature may have that is measured in the same unit."""
+"""Features whose range is at most this many times the median range count as one unit."""
 
 Numbers = NDArray[np.float64]
 
@@ -71,10 +71,10 @@ class Scaling(nn.Module):
 
     @classmethod
     def of_table(cls, data: Dataset) -> Scaling:
-        """As embeddings if all features seem to be in one unit, otherwise every feature by itself.
+        """Scale like embeddings if all features seem to have one unit, else standardise each.
 
-        Features whose ranges are at most `ONE_UNIT` times the median range are taken to be in one
-        unit, such as pixels or centimetres. To standardise these would blow up the ones that hardly
+        Features whose ranges are at most `ONE_UNIT` times the median range count as having one
+        unit, such as pixels or centimetres. Standardising them would inflate those that hardly
         vary.
         """
         ends = [(block.min(axis=0), block.max(axis=0)) for block in data.blocks(BLOCK)]

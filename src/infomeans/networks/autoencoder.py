@@ -104,7 +104,7 @@ class DenoisingAutoencoder(nn.Module):
         return x
 
     def noisy(self, x: Tensor, *, drop: bool = True) -> Tensor:
-        """The embedding of a corrupted copy of the input; without `drop` nothing is corrupted."""
+        """The embedding with dropout; without `drop`, the clean embedding."""
         *shares, last = [*self.dropout, 0.0][: len(self.encoder) + 1]
         for layer, share in zip(self.encoder, shares, strict=True):
             x = layer(F.dropout(x, share) if share and drop else x)
@@ -136,7 +136,7 @@ class DenoisingAutoencoder(nn.Module):
 
 
 def activation(name: str) -> nn.Module:
-    """A hidden layer's activation, by its name: "leaky_relu" or "relu"."""
+    """Activation of a hidden layer by name: "leaky_relu" or "relu"."""
     known = {"leaky_relu": nn.LeakyReLU, "relu": nn.ReLU}
     if name not in known:
         raise ValueError(f"activation={name!r} is unknown; choose one of {', '.join(known)}.")

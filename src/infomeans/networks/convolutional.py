@@ -43,19 +43,27 @@ def convolutional_autoencoder(
     Parameters
     ----------
     shape : (channels, height, width)
-        Of one image, scaled to [-1, 1].
+        Shape of one image, scaled to [-1, 1].
     n_features : int
         Length of the embedding.
     maps : int
-        Feature maps of each convolution.
+        Number of feature maps of each convolution.
     glorot : bool
         As for `DenoisingAutoencoder`.
     hidden_activation : {"leaky_relu", "relu"}
-        Of all layers but the embedding and the output, which have a tanh.
+        Activation of all layers but the embedding and the output, which have a tanh.
     dropout : sequence of float
         As for `DenoisingAutoencoder`.
     **options
         `hidden_weight` and `detach_clean` of `DenoisingAutoencoder`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from infomeans.networks import convolutional_autoencoder
+    >>> network = convolutional_autoencoder((1, 16, 16), n_features=10)
+    >>> network.decode(network(torch.zeros(2, 1, 16, 16))).shape
+    torch.Size([2, 1, 16, 16])
     """
     channels, height, width = shape
     if min(height, width) < SMALLEST_IMAGE:

@@ -28,12 +28,21 @@ def dense_autoencoder(
     n_features : int
         Length of the embedding.
     hidden : sequence of int
-        Widths of the layers in between.
+        Widths of the hidden layers.
     hidden_activation : {"leaky_relu", "relu"}
+        Activation of the hidden layers.
     dropout : sequence of float, optional
         As for `DenoisingAutoencoder`; by default a tenth of the first hidden layer.
     **options
         `hidden_weight`, `detach_clean` and `glorot` of `DenoisingAutoencoder`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from infomeans.networks import dense_autoencoder
+    >>> network = dense_autoencoder(n_inputs=20, n_features=10)
+    >>> network.decode(network(torch.zeros(2, 20))).shape
+    torch.Size([2, 20])
     """
     widths = (n_inputs, *hidden, n_features)
     last, between = len(hidden), partial(activation, hidden_activation)
@@ -45,8 +54,8 @@ def dense_autoencoder(
         nn.Sequential(nn.Linear(narrow, wide), between()) if depth else nn.Linear(narrow, wide)
         for depth, (wide, narrow) in enumerate(pairwise(widths))
     ]
-    # A feature of a table is not a pixel: its neighbours cannot stand in for it, so that dropping
-    # it would change what the sample is.
+    # No dropout of the input: unlike a pixel, a feature of a table cannot be inferred from its
+    # neighbours.
     if dropout is None:
         dropout = [0.0, *[0.1] * min(len(hidden), 1), *[0.0] * (len(hidden) - 1)]
     config = {

@@ -83,16 +83,18 @@ def find_start(
     Parameters
     ----------
     z : (n, d) array
+        The embedding.
     n_clusters : int
+        Number of clusters.
     init : {"auto", "graph", "kmeans", "soft_kmeans"} or array of labels
-        Sparse graph agglomeration, for "auto" and "graph"; K-means; or K-means followed by its
-        soft updates, the start that the paper states, which gives soft targets.
+        Sparse graph agglomeration for "auto" and "graph"; K-means; or K-means followed by soft
+        updates, which gives soft targets, as in the paper.
     seed : int
-        Of K-means.
+        Seed of K-means.
     lam : float
-        The regularisation of soft K-means.
+        Regularisation of soft K-means.
     images : (n, c, h, w) array, optional
-        What was embedded, if small affine maps do not change what it is; the graph makes use of it.
+        The embedded images, if small affine maps do not alter what they show; see `agglomerate`.
     """
     labels = check_init(init, len(z), n_clusters)
     if labels is not None:

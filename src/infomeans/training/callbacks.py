@@ -59,10 +59,10 @@ class Callback:
         """Called after `on_phase` if the phase resumes with `done` epochs already complete."""
 
     def on_step(self, done: int, steps: int) -> None:
-        """So many steps of an epoch's steps are done."""
+        """Called after every step of an epoch, with the number of steps done and their total."""
 
     def on_epoch(self, record: Record) -> bool | None:
         """Called after every epoch; a return value of True ends the phase."""
 
     def on_end(self) -> None:
-        """Training is over, or was broken off."""
+        """Called when training ends, or is interrupted."""

@@ -48,12 +48,12 @@ class Loop:
     rate : float
         Learning rate at the peak of the schedule.
     total_steps : int
-        Of the schedule; with 0 the learning rate is constant.
+        Number of steps of the schedule; with 0 the learning rate is constant.
 
     Attributes
     ----------
     on_step : callable or None
-        Told after every step how many of the epoch's steps are done.
+        Called after every step with the number of steps done in the epoch and their total.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The phases of a training as progress bars, or as lines where no bar can be drawn."""
+"""Progress bars for the phases of a training, or lines where no bar can be drawn."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from infomeans.training.callbacks import Callback
 from infomeans.training.history import Record
 
 SURE = 1.0
-"""Seconds of steps after which the time of the whole training is worth saying."""
+"""Seconds of steps after which the total time can be estimated."""
 
 DEARER = 1.25
-"""What an epoch of clustering takes for each of pretraining: it embeds all samples as well."""
+"""Time of a clustering epoch relative to one of pretraining: it also embeds all samples."""
 
 
 class ProgressBars(Callback):
     """A progress bar for each phase on standard error, with the time elapsed and the time left.
 
-    Where standard error is not a terminal, plain lines take the place of the bars. A second or so
-    after the first step, a line says how long all phases may take; some can end early.
+    If standard error is not a terminal, plain lines replace the bars. About a second after the
+    first step, a line estimates the time of all phases; some can end early.
 
     Parameters
     ----------
     label : str
-        Stands before the name of every phase.
+        Text before the name of every phase.
     console : Console, optional
         By default standard error.
     clock : callable
@@ -57,11 +57,11 @@ class ProgressBars(Callback):
         self._now: _Phase | None = None
 
     def on_plan(self, phases: dict[str, int]) -> None:
-        """Remember what is to come."""
+        """Store the phases to come."""
         self._ahead = dict(phases)
 
     def on_phase(self, phase: str, epochs: int) -> None:
-        """Begin a bar."""
+        """Start the bar of the phase."""
         if self._view is None:
             console = self.console or Console(stderr=True)
             self._view = (_Bars if draws_bars(console) else _Lines)(console, self.clock)
@@ -74,26 +74,26 @@ class ProgressBars(Callback):
         self._view.begin(self._now)
 
     def on_resume(self, phase: str, done: int) -> None:
-        """Go on from what was done before."""
+        """Advance the bar to the epochs that are already complete."""
         if self._view is not None and self._now is not None:
             self._now.before = self._now.done = done
             self._now.pace.move(done)
             self._view.resume(self._now)
 
     def on_step(self, done: int, steps: int) -> None:
-        """Move the bar on within an epoch; what comes after its steps counts as one of them."""
+        """Advance the bar within an epoch; the work after its steps counts as one step."""
         if self._now is not None:
             self._move(self._now, self._now.done + done / (steps + 1))
 
     def on_epoch(self, record: Record) -> None:
-        """Move the bar on to the end of an epoch."""
+        """Advance the bar to the end of the epoch."""
         if self._now is not None:
             self._now.done = record.epoch + 1
             self._now.take_in(record)
             self._move(self._now, self._now.done)
 
     def on_end(self) -> None:
-        """Leave everything on the screen; where an error broke training off, as it stood."""
+        """Leave the bars on the screen; after an error, as they are."""
         if self._view is not None:
             if sys.exc_info()[0] is None:
                 self._close()
@@ -120,17 +120,17 @@ class _Phase:
     Attributes
     ----------
     name, title : str
-        Its own, and what to show.
+        Name of the phase, and the text to show.
     epochs, done, before : int
-        The most it may have, those that are over, and those that were when it was resumed.
+        Maximum number of epochs, those that are complete, and those that were when it resumed.
     pace : Pace
-        In epochs.
+        Speed in epochs.
     later : dict of str to int
-        The most epochs of the phases after it.
+        Maximum numbers of epochs of the phases after it.
     known : float or None
-        Seconds of a later epoch, as the phase before has it.
+        Seconds of a later epoch, estimated by the phase before.
     figures : str
-        Of its last epoch.
+        Figures of the last epoch.
     """
 
     name: str
@@ -150,24 +150,24 @@ class _Phase:
             self.figures += f"  I(X;K) {record.mi:.3f}"
 
     def count(self, total: int) -> str:
-        """Epochs that are over, of so many; nothing of a phase without epochs."""
+        """Complete epochs and their total; empty for a phase without epochs."""
         return f"{self.done}/{total}" if self.epochs else ""
 
     @property
     def each_later(self) -> float | None:
-        """Seconds of an epoch of a later phase, about."""
+        """Estimated seconds of an epoch of a later phase."""
         if self.pace.each is None:
             return self.known
         return self.pace.each * (DEARER if self.name == "pretrain" else 1)
 
     @property
     def left_later(self) -> float | None:
-        """The most seconds that the phases after this one may take, about."""
+        """Estimated maximum time of the phases after this one, in seconds."""
         return None if self.each_later is None else sum(self.later.values()) * self.each_later
 
     @property
     def left_in_all(self) -> float | None:
-        """The most seconds that this phase and those after it may take, about."""
+        """Estimated maximum time of this phase and those after it, in seconds."""
         here, later = self.pace.left(self.epochs), self.left_later
         return None if here is None or later is None else here + later
 
@@ -198,7 +198,7 @@ class _Bars:
     resume = move
 
     def end(self, now: _Phase) -> None:
-        """A phase that stopped early is complete all the same, and so is one without epochs."""
+        """Complete the bar, even if the phase stopped early or has no epochs."""
         if not now.epochs:
             now.pace.move(1)
         self._update(now, total=now.done if now.epochs else 1)
@@ -224,7 +224,7 @@ class _Lines:
         self.say(f"{now.title}: {what}")
 
     def resume(self, now: _Phase) -> None:
-        self.say(f"{now.title}: goes on after {now.done} of {now.epochs} epochs")
+        self.say(f"{now.title}: resumes after {now.done} of {now.epochs} epochs")
 
     def move(self, now: _Phase) -> None:
         left = now.pace.left(now.epochs)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
 
-# What pretraining looks at in all: about as much as a minute or three on two cores allow.
+# Total numbers of pixels, images and vectors in pretraining: one to three minutes on two cores.
 PIXELS = 240_000_000
 IMAGES = 660_000
 VECTORS = 330_000
@@ -30,16 +30,16 @@ class Settings:
     hidden_weight : float
         Weight of the hidden layers in the reconstruction loss.
     detach_clean : bool
-        Whether the clean layers are constants in that loss.
+        Whether the clean layers are detached from the gradient in that loss.
     glorot : bool
-        Whether the weights start as in the paper.
+        Whether the weights are initialised as in the paper.
     paper_noise : bool
-        Whether hidden layers have a ReLU and the noisy pass drops a tenth of the input, of every
-        hidden layer and of the embedding, as the paper's text says.
+        Whether hidden layers have a ReLU, and the noisy pass has a dropout of 0.1 at the input, at
+        every hidden layer and at the embedding, as in the paper's text.
     start : {"graph", "soft_kmeans"}
-        What `init="auto"` stands for.
+        The meaning of `init="auto"`.
     least_features : int
-        The embedding has as many features as there are clusters, but no fewer than this.
+        Minimum length of the embedding; otherwise it equals the number of clusters.
     validation_share : float
         Share of the samples held out in pretraining, for early stopping.
     pretrain_patience, warmup_patience : int
@@ -78,7 +78,7 @@ class Settings:
 
     @property
     def network(self) -> dict[str, Any]:
-        """What the default network is told about its loss, its weights and its noise."""
+        """Arguments of the default network: its loss, weights and noise."""
         noise = {"hidden_activation": "relu", "dropout": (0.1,) * 4} if self.paper_noise else {}
         return {
             "hidden_weight": self.hidden_weight,
@@ -135,7 +135,7 @@ def fast(
 def paper(
     n_samples: int, shape: tuple[int, ...] = (), augment: bool = False, embedded: bool = False
 ) -> Settings:
-    """The paper's text: constant rates, and every phase as long as it improves."""
+    """Settings of the paper's text: constant rates, and every phase lasts while it improves."""
     return Settings(
         pretrain_epochs=4000,
         warmup_epochs=4000,
