@@ -259,6 +259,7 @@ def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):
     assert "have changed" in infomeans("cluster", "--resume", "--out", out, code=2).output
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no signals")
 def test_a_killed_process_is_resumed(infomeans, photos, tmp_path):
     """Killed, then interrupted, then let run to its end: as if nothing had happened."""
     options = ["-k", "3", "--pretrain-epochs", "60", "--epochs", "2"]
@@ -383,6 +384,7 @@ app(sys.argv[1:])
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limits of that kind")
 @pytest.mark.parametrize("command", ["predict", "cluster"])
 def test_a_full_disk_leaves_what_was_there(command, infomeans, table, tmp_path):
     """No file may grow beyond 1,000 bytes: what a full disk does, without filling one."""

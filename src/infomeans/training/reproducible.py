@@ -36,4 +36,4 @@ def seed_for(seed: int, *place: int) -> int:
 
     Seeding every epoch anew makes its random numbers independent of how the process got there.
     """
-    return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint64)[0] >> 1)
+    return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint64)[0]) >> 1
