@@ -1,18 +1,28 @@
-# make demo   cluster the digits that ship with scikit-learn
-# make test   lint, format, types, layers and the whole test suite
-# make check  the same without the test suite
-# make docs   build the documentation into site/
-# make venv   what they all start with: .venv with the package in it
+# make demo         cluster the digits that ship with scikit-learn
+# make test         what a change must pass: check, docs, examples in docstrings, the test suite
+# make check        lint, format, types, layers
+# make docs         build the documentation into site/
+# make coverage     the test suite again, with the floor for the share of lines it reaches
+# make test-lowest  the test suite with the lowest versions of the dependencies, in .venv-lowest
+# make venv         what they start with: .venv with the package in it
+#
+# The lowest torch comes with several gigabytes of CUDA on Linux. Another version can stand in:
+#   make test-lowest TORCH=2.13.0
 
 PYTHON ?= python3
 BIN := .venv/bin
+LOWEST := .venv-lowest
+TORCH ?=
+# Old versions are not to blame for what newer ones of their own dependencies deprecate.
+NO_DEPRECATIONS := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \
+	-W ignore::FutureWarning
 
-.PHONY: demo test check docs venv venv-test
+.PHONY: demo test check docs coverage test-lowest venv venv-test
 
 demo: venv
 	$(BIN)/infomeans demo
 
-test: check
+test: check docs
 	$(BIN)/python -m pytest
 
 check: venv-test
@@ -24,6 +34,12 @@ check: venv-test
 docs: .venv/.docs
 	$(BIN)/mkdocs build --strict
 
+coverage: venv-test
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pytest $(NO_DEPRECATIONS) tests
+
 venv: .venv/.installed
 
 venv-test: .venv/.test
@@ -34,9 +50,15 @@ venv-test: .venv/.test
 	touch $@
 
 .venv/.test: .venv/.installed
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[test,lint]'
 	touch $@
 
 .venv/.docs: .venv/.installed
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
+$(LOWEST)/.installed: pyproject.toml scripts/lowest.py
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) scripts/lowest.py $(if $(TORCH),torch=$(TORCH)) > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/pip install --quiet --constraint $(LOWEST)/constraints.txt --editable '.[test]'
 	touch $@

@@ -11,12 +11,6 @@ settings.load_profile("infomeans")
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _few_threads():
-    """Tiny networks are slower with several threads, and slower still on a busy machine."""
-    torch.set_num_threads(1)
-
-
-@pytest.fixture(autouse=True, scope="session")
 def _denormals():
     """The command changes how its process treats tiny numbers; the tests' must not."""
     with pytest.MonkeyPatch.context() as patch:

@@ -1,9 +1,27 @@
+import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
+from scripts.lowest import lowest
 
 import infomeans
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+UNIX_ONLY = ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "syslog", "readline")
+IMPORT_ALL = f"""
+import importlib, pkgutil, sys
+import torch, sklearn, rich, typer  # what other packages import is theirs
+sys.modules.update(dict.fromkeys({UNIX_ONLY}))
+import infomeans
+for module in pkgutil.walk_packages(infomeans.__path__, "infomeans."):
+    importlib.import_module(module.name)
+    print(module.name)
+"""
 
 
 def test_public_names_are_all_there():
@@ -24,3 +42,35 @@ def test_importing_the_package_does_not_import_torch():
 
 def test_every_estimator_of_the_registry_is_public():
     assert {*infomeans.methods.ESTIMATORS} <= {*infomeans.__all__}
+
+
+def test_the_package_imports_where_there_is_no_unix():
+    done = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {"infomeans.cli.app", "infomeans.benchmark.machine"} <= {*done.stdout.split()}
+
+
+def test_the_version_is_the_same_everywhere():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert infomeans.__version__ == version("infomeans") == PROJECT["version"]
+    assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [PROJECT["version"]]
+    assert re.search(r"^## (\S+?),? ", changelog, flags=re.MULTILINE)[1] == PROJECT["version"]
+
+
+def test_every_dependency_has_a_lowest_version_and_a_pinned_one():
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *(line for extra in extras.values() for line in extra)]
+    names = {re.match(r"[\w.-]+", line)[0] for line in wanted} - {"infomeans"}
+    assert [line for line in wanted if ">=" not in line and "infomeans[" not in line] == []
+    assert {*lowest()} <= names
+    assert {line.partition(">=")[0] for line in PROJECT["dependencies"]} <= {*lowest()}
+    constraints = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    assert names <= {*re.findall(r"^(\S+)==", constraints, flags=re.MULTILINE)}
+
+
+def test_a_lowest_version_can_be_replaced():
+    command = [sys.executable, ROOT / "scripts" / "lowest.py", "torch=2.99"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert "torch==2.99" in printed
+    assert len(printed) == len(lowest())

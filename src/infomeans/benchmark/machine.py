@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import resource
 import subprocess
 import sys
 from functools import cache
@@ -27,9 +26,9 @@ def measured_by() -> dict[str, object]:
     }
 
 
-def load1() -> float:
-    """Load average of the last minute."""
-    return round(os.getloadavg()[0], 2)
+def load1() -> float | None:
+    """How many processes wanted to run, in the last minute; None on Windows, which cannot say."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
 def cpu() -> str:
@@ -40,14 +39,18 @@ def cpu() -> str:
     return names[0] if names else platform.processor()
 
 
-def peak_mb() -> float:
-    """Peak memory of this process."""
+def peak_mb() -> float | None:
+    """The most memory that this process has had; None on Windows."""
     status = Path("/proc/self/status")
     if status.exists():
         # On Linux, getrusage may report the peak of the parent process.
         peaks = re.findall(r"^VmHWM:\s*(\d+) kB", status.read_text(), flags=re.MULTILINE)
         if peaks:
             return int(peaks[0]) / 2**10
+    try:
+        import resource  # Windows has no such module
+    except ImportError:
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
 

@@ -36,4 +36,4 @@ def seed_for(seed: int, *place: int) -> int:
 
     Each epoch has its own seed. Its random numbers do not depend on whether training was resumed.
     """
-    return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint64)[0] >> 1)
+    return int(np.random.SeedSequence([seed, *place]).generate_state(1, np.uint64)[0]) >> 1
