@@ -6,6 +6,7 @@ import os
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from warnings import catch_warnings, simplefilter
 
 import typer
 
@@ -28,7 +29,7 @@ from infomeans.cli.options import (
 from infomeans.cli.report import leave_report
 from infomeans.cli.reporting import busy, loading, note, say
 from infomeans.cli.show import summarise
-from infomeans.errors import InputError, Problems
+from infomeans.errors import ClusteringWarning, InputError, Problems
 from infomeans.methods.registry import METHODS
 
 if TYPE_CHECKING:
@@ -234,7 +235,9 @@ def _cluster(
     data = read(request.source, **request.reading)
     deep = request.method in METHODS
     try:
-        with nullcontext() if deep else busy("clustering"):
+        with nullcontext() if deep else busy("clustering"), catch_warnings():
+            # The summary says the same.
+            simplefilter("ignore", ClusteringWarning)
             run, estimator = run_workflow(
                 request, data, folder, device=device, verbose=deep, **options
             )

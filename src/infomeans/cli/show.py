@@ -13,6 +13,7 @@ from infomeans.cli.reporting import console, counted, say, warn
 from infomeans.durations import duration
 from infomeans.errors import by_reason, few
 from infomeans.methods import METHODS
+from infomeans.problems import cluster_problems, start_problems
 
 if TYPE_CHECKING:
     from infomeans.runs import Run
@@ -41,9 +42,9 @@ def summarise(run: "Run") -> None:
     if run.complete:
         sizes = _sizes(run)
         console.print(_clusters(run, sizes))
-        empty = [cluster for cluster, size in sizes.items() if size == 0]
-        if empty:
-            warn(f"{counted(empty, 'cluster')} without a sample: {few(empty, 10)}.")
+        agreement = run.metrics.get("start", {}).get("agreement")
+        for problem in (*cluster_problems(run.metrics["sizes"]), *start_problems(agreement)):
+            warn(problem)
         most = math.log(len(run.metrics["sizes"]))
         if run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in METHODS:
             warn(

@@ -30,8 +30,8 @@ from infomeans.metrics import (
     scores_of_labelled,
 )
 from infomeans.plots.typical import typical_samples
+from infomeans.problems import cluster_problems, start_problems
 from infomeans.runs import Run, entropies
-from infomeans.training.fitted import cluster_problems
 
 TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
 FEATURES = 6
@@ -165,7 +165,8 @@ def warnings(found: Findings) -> list[str]:
     said = []
     shares = found.sizes / len(found.ids)
     small = np.flatnonzero((found.sizes > 0) & (shares < min(0.01, 0.2 / found.k))).tolist()
-    said += cluster_problems(found.sizes)
+    said += cluster_problems(found.sizes.tolist())
+    said += start_problems(found.run.metrics.get("start", {}).get("agreement"))
     if small:
         said.append(
             f"{_clusters(small)} under {min(0.01, 0.2 / found.k):.1%} of the samples: perhaps "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,14 +10,8 @@ from typing import Any
 import numpy as np
 
 from infomeans._typing import Array, IntArray
-from infomeans.errors import few
 from infomeans.metrics import ari
-
-COLLAPSED = 0.95
-"""If one cluster holds more than this share of the samples, the clusters have collapsed."""
-
-LOST = 0.5
-"""Below this adjusted Rand index to the initial clusters, training has lost them."""
+from infomeans.problems import cluster_problems, start_problems
 
 
 @dataclass(frozen=True)
@@ -63,32 +56,5 @@ class Fitted:
         return None if self.initial_labels is None else ari(self.initial_labels, self.labels)
 
     def problems(self) -> list[str]:
-        """Messages about doubtful clusters; empty if there are none."""
-        return [
-            *cluster_problems(self.sizes),
-            *(
-                [
-                    f"Training lost the initial clusters: the adjusted Rand index between these "
-                    f"and the result is {self.agreement:.2f}. Try a lower learning_rate, or "
-                    f"compare with GraphBaseline (--method graph)."
-                ]
-                if self.agreement is not None and self.agreement < LOST
-                else []
-            ),
-        ]
-
-
-def cluster_problems(sizes: IntArray) -> list[str]:
-    """Messages about clusters of these sizes (K,): a collapse, or empty clusters."""
-    k, empty = len(sizes), np.flatnonzero(sizes == 0).tolist()
-    largest = sizes.max() / max(sizes.sum(), 1)
-    if k > 1 and (largest > COLLAPSED or 2 * len(empty) >= k):
-        return [
-            f"The clusters have collapsed: {k - len(empty)} of {k} are in use, and the largest "
-            f"holds {math.floor(100 * largest)}% of the samples. Try another seed, fewer clusters "
-            f"or longer pretraining."
-        ]
-    if empty:
-        which = f"Cluster {empty[0]} is" if len(empty) == 1 else f"Clusters {few(empty, 10)} are"
-        return [f"{which} empty: fewer clusters may fit these data."]
-    return []
+        """What is wrong with the clusters, in plain words; empty if nothing is."""
+        return [*cluster_problems(self.sizes.tolist()), *start_problems(self.agreement)]

@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from infomeans import KMeansBaseline
+from infomeans.errors import ClusteringWarning
+from infomeans.problems import cluster_problems, start_problems
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ([10, 12, 9], []),
+        ([100], []),
+        ([97, 1, 1, 1], ["collapsed: 4 of 4 are in use"]),
+        ([10, 10, 0, 0], ["collapsed: 2 of 4 are in use"]),
+        ([10, 10, 10, 0], ["Cluster 3 is empty"]),
+    ],
+)
+def test_collapsed_and_empty_clusters_are_named(sizes, expected):
+    said = cluster_problems(sizes)
+    assert len(said) == len(expected)
+    assert all(words in problem for words, problem in zip(expected, said, strict=True))
+
+
+@pytest.mark.parametrize(("agreement", "lost"), [(None, False), (0.9, False), (0.2, True)])
+def test_a_start_that_was_lost_is_named(agreement, lost):
+    assert bool(start_problems(agreement)) == lost
+
+
+def test_a_fit_with_an_empty_cluster_warns():
+    copies = np.repeat([[0.0], [1.0], [2.0]], 5, axis=0)
+    with pytest.warns(ClusteringWarning, match="Cluster 3 is empty"):
+        KMeansBaseline(4, random_state=0).fit(copies)
