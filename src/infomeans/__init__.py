@@ -28,7 +28,9 @@ _MODULES = (
     "training",
 )
 
-__all__ = [*ESTIMATORS, *_MODULES, "__version__", "export", "load"]
+__all__ = ["__version__", "export", "load"]
+__all__.extend(ESTIMATORS)
+__all__.extend(_MODULES)
 
 
 def __getattr__(name: str) -> object:
