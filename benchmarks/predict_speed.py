@@ -15,8 +15,9 @@ from statistics import median
 import torch
 from common import append, machine, parser
 
-from infomeans import MIADM, jobs
+from infomeans import MIADM
 from infomeans.data import benchmark
+from infomeans.workflows.predict import predict
 
 BATCH = 1024
 
@@ -60,7 +61,7 @@ def bare(model, X) -> None:
 
 def ours(model, samples) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        jobs.predict(model, samples).write(Path(folder) / "labels.csv")
+        predict(model, samples).write(Path(folder) / "labels.csv")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import time
 
 from infomeans.networks import build_network
 from infomeans.threads import limited
-from infomeans.training import step_work
+from infomeans.training.step import step_work
 
 BATCH, CLUSTERS = 100, 10
 CASES = (

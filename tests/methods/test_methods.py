@@ -1,9 +1,9 @@
 import math
-from itertools import pairwise
 
 import pytest
 import torch
 import torch.nn.functional as F
+from tests.methods.embedded import D, K, embedded, started
 
 from infomeans import functional as IF
 from infomeans.methods import METHODS
@@ -13,22 +13,6 @@ from infomeans.methods.state import Neighbors, SampleState
 from infomeans.networks import Identity
 
 SLUGS = list(METHODS)
-K, D = 4, 5
-
-
-def embedded(n=300, seed=0):
-    """Four groups in an embedding, as one-hot targets."""
-    generator = torch.Generator().manual_seed(seed)
-    labels = torch.arange(n) % K
-    centres = torch.tanh(torch.randn(K, D, generator=generator))
-    z = torch.tanh(centres[labels] + 0.2 * torch.randn(n, D, generator=generator))
-    return SampleState(z, F.one_hot(labels, K).float())
-
-
-def started(slug, data, **parameters):
-    method = METHODS[slug].load()(K, D, **parameters)
-    method.start(data)
-    return method
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -124,57 +108,6 @@ def test_dec_targets_come_from_the_whole_data_set():
     method.refresh(data)
     q = p**2 / p.sum(0)
     torch.testing.assert_close(data.targets, q / q.sum(1, keepdim=True))
-
-
-def sr_kmeans_loss(method, z, q, tau):
-    method.tau = torch.tensor(tau)
-    return method.loss(Batch(Identity(), z, q))["clustering"]
-
-
-def test_sr_kmeans_loss_tends_to_the_papers_with_the_origin_at_the_prototypes():
-    data = embedded()
-    method = started("sr-kmeans", data, lam=0.01)
-    z, q = data.embedding.double().requires_grad_(), data.targets.double()
-    method = method.double()
-    centre = method.prototypes.mean(dim=0)
-    spread = (q * IF.squared_distances(z, method.prototypes)).sum(1)
-    papers = (spread - (z - centre).square().sum(1)).mean() / (0.01 * K)
-    ours = sr_kmeans_loss(method, z, q, 1e7)
-    slopes = [torch.autograd.grad(loss, z, retain_graph=True)[0] for loss in (ours, papers)]
-    torch.testing.assert_close(*slopes, atol=1e-4, rtol=1e-4)
-
-
-def test_sr_kmeans_loss_has_no_origin_and_a_lower_bound():
-    data = embedded()
-    method = started("sr-kmeans", data, lam=0.01)
-    before = method.loss(Batch(Identity(), data.embedding, data.targets))["clustering"]
-    assert before >= 0
-    with torch.no_grad():
-        method.prototypes += 5.0
-    moved = method.loss(Batch(Identity(), data.embedding + 5.0, data.targets))["clustering"]
-    torch.testing.assert_close(moved, before, rtol=1e-3, atol=1e-4)
-
-
-def test_sr_kmeans_measures_its_distances_at_the_start():
-    data = embedded()
-    method = started("sr-kmeans", data)
-    own = (data.targets * IF.squared_distances(data.embedding, method.prototypes)).sum(1)
-    torch.testing.assert_close(method.tau, own.mean())
-
-
-def test_sr_kmeans_rounds_never_increase_its_objective():
-    data = embedded()
-    method = started("sr-kmeans", data, lam=0.02)
-    method.refresh(data)
-    values = []
-    for _ in range(10):
-        values.append(
-            IF.soft_kmeans_objective(
-                data.embedding, data.targets, method.prototypes, method.temperature
-            )
-        )
-        method.refresh(data)
-    assert all(b <= a + 1e-3 for a, b in pairwise(values))
 
 
 def test_mi_d_loss_has_the_gradient_of_the_negative_mutual_information():
@@ -438,26 +371,3 @@ def test_neighbours_vote_with_their_mean_posteriors(chunk, monkeypatch):
     graph = torch.zeros(300, 300).scatter_add_(1, ids, weights)
     votes = data.votes(lambda z: next(parts), doubt=0.01)
     torch.testing.assert_close(votes, 0.99 * graph @ p + 0.01 / K)
-
-
-def test_regularised_information_maximisation_penalises_the_weights_once():
-    data = embedded()
-    plain, penalised = started("mi-d", data), started("mi-d", data, lam=0.3)
-    batch = Batch(Identity(), data.embedding)
-    terms = penalised.loss(batch)
-    torch.testing.assert_close(terms["penalty"], 0.3 * penalised.weight.square().sum())
-    torch.testing.assert_close(terms["clustering"], plain.loss(batch)["clustering"])
-    assert "penalty" not in plain.loss(batch)
-
-
-def test_the_marginal_of_mi_d_follows_the_noisy_pass_alone():
-    data = embedded()
-    method = started("mi-d", data)
-    before = method.marginal.clone()
-    torch.testing.assert_close(before, method(data.embedding).mean(0))
-    method.refresh(data)
-    torch.testing.assert_close(method.marginal, before)
-    batch = Batch(Identity(), data.embedding[:30])
-    method.after_step(method.step_statistics(batch))
-    expected = 0.9 * before + 0.1 * method(data.embedding[:30]).mean(0)
-    torch.testing.assert_close(method.marginal, expected)

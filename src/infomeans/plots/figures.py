@@ -27,11 +27,8 @@ Images = NDArray[np.generic]
 
 INK, SOFT, BAND = "#1b2330", "#566072", "#8894a8"
 _LINES = ("-", "--", ":", "-.")
-_SHARED = (
-    *("phase", "epoch", "loss", "mi", "h_k", "h_k_x"),
-    *("delta_q", "vote_weight", "empty", "back_to", "seconds"),
-)
-"""Fields of a record besides the terms of the loss."""
+_OTHERS = {"phase", "epoch", "loss", "vote_weight", "empty", "back_to", "seconds"}
+"""Fields of a record that are neither drawn below nor terms of the loss."""
 
 _CHANGE = "change of the targets"
 _CHARTS = (
@@ -62,7 +59,8 @@ def history_figure(history: History) -> Figure:
     """
     if not history:
         raise InputError("history is empty: the model was not trained in epochs.")
-    terms = {name: name for record in history for name in record if name not in _SHARED}
+    drawn = {name for _, lines in _CHARTS for name in lines}
+    terms = {name: name for record in history for name in record if name not in _OTHERS | drawn}
     wanted = (("loss", {"loss": "total loss", **terms}), *_CHARTS)
     charts = [(title, _known(lines, history)) for title, lines in wanted]
     charts = [(title, lines) for title, lines in charts if lines]
