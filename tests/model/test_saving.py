@@ -22,6 +22,7 @@ from infomeans import (
 from infomeans.errors import InputError
 from infomeans.functional import affine
 
+GAINED = ("method.tau", "method.components")
 DEEP = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
 QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
 
@@ -320,3 +321,14 @@ def test_a_strangers_model_is_looked_at_closely(changes, message, blobs, tmp_pat
     change(tmp_path / "model", **changes)
     with pytest.raises(InputError, match=message):
         infomeans.load(tmp_path / "model")
+
+
+def test_models_of_earlier_versions_lack_what_was_gained_since(blobs, tmp_path):
+    for model in (SRKMeans(4, **QUICK), GraphBaseline(4)):
+        folder = tmp_path / type(model).__name__
+        model.fit(blobs[0]).save(folder)
+        weights = next(folder.glob("*.safetensors"))
+        older = {n: t for n, t in load_file(weights).items() if n not in GAINED}
+        save_file(older, weights)
+        loaded = infomeans.load(folder)
+        np.testing.assert_array_equal(loaded.predict(blobs[0]), model.labels_)

@@ -225,6 +225,7 @@ class Mixture(nn.Module):
 class Votes(nn.Module):
     """Votes of the nearest samples for their clusters; the nearest one has half of the votes."""
 
+    gained = ("components",)
     components: Tensor
     samples: Tensor
     labels: Tensor

@@ -208,7 +208,9 @@ def _model(
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     method = estimator._build_method(fitted["n_features_out"], parts["method"])
     if method is not None:
-        method.load_state_dict(parts["method"])
+        # Models of earlier versions lack what a method has gained since.
+        gained = {name: method.state_dict()[name] for name in getattr(method, "gained", ())}
+        method.load_state_dict({**gained, **parts["method"]})
     views = tensors.get(_VIEWS, torch.empty(0, 2, 3))
     model = Model(tuple(fitted["shape"]), Scaling(**parts["scaling"]), network, method, views)
     return model.eval()

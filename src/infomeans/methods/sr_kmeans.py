@@ -34,6 +34,7 @@ class SRKMeansMethod(Prototypical):
 
     needs_bounded = True
     tolerance = 1e-5
+    gained = ("tau",)
     tau: Tensor
 
     def __init__(self, n_clusters: int, n_features: int, *, lam: Positive = 1e-4) -> None:

@@ -228,10 +228,11 @@ class Best:
     ) -> None:
         """Compare an epoch's score; if it is the highest, keep a copy of the state."""
         self.last = score
-        if score <= self.score:
-            self.waited += 1
+        self.waited = 0 if score > self.score else self.waited + 1
+        if score < self.score:
             return
-        self.score, self.epoch, self.waited = score, epoch, 0
+        # Of equal epochs the later one has learned more.
+        self.score, self.epoch = score, epoch
         if state is not None:
             self.state = copy.deepcopy(state())
 
