@@ -202,7 +202,7 @@ def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
         [wrong, *jobs], results, data_dir=data_dir, cache=cache, announce=said.append
     )
     assert failed == [wrong]
-    assert said[0].startswith("1 of 3 runs have a line")
+    assert said[0].startswith("1 of 3 runs are in")
     assert said[1] == "usps  wrong  seed 0"
     assert "failed: The 'lam' parameter" in said[2]
     assert [r["method"] for r in results.rows()] == ["mi-adm", "kmeans"]

@@ -44,7 +44,7 @@ def _differences(own: Mapping[str, Tensor], saved: Mapping[str, Tensor], prefix:
         if name in saved and not is_lazy(value) and value.shape != saved[name].shape
     ]
     kinds = {
-        "only in the file": [name.removeprefix(prefix) for name in saved if name not in own],
+        "only in the file": sorted(n.removeprefix(prefix) for n in saved if n not in own),
         "only in the module": [name.removeprefix(prefix) for name in own if name not in saved],
         "of another shape": shapes,
     }
