@@ -5,7 +5,7 @@ Needs `pip install 'infomeans[onnx]' onnxruntime`.
 
 import numpy as np
 import onnxruntime
-from infomeans.export import to_onnx
+from infomeans.model.export import to_onnx
 from sklearn.datasets import load_wine
 
 from infomeans import MIADM

@@ -98,7 +98,7 @@ def test_a_file_gets_a_line_when_a_phase_begins_and_one_when_it_ends():
     seen.bars.on_end()
     assert seen.shown.splitlines() == [
         "pretrain: up to 40 epochs",
-        "pretrain: goes on after 30 of 40 epochs",
+        "pretrain: resumes after 30 of 40 epochs",
         "About 1 min 34 s of training ahead, at most. Epochs: pretrain 10, warm-up 20, "
         "alternate 10.",
         "pretrain: 40/40 epochs, loss 0.2500, 20 s; 1 min 15 s of training left at most",
