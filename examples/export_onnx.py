@@ -5,10 +5,10 @@ Needs `pip install 'infomeans[onnx]' onnxruntime`.
 
 import numpy as np
 import onnxruntime
-from infomeans.model.export import to_onnx
 from sklearn.datasets import load_wine
 
 from infomeans import MIADM
+from infomeans.model.export import to_onnx
 
 wines = load_wine().data  # 178 wines, 13 measurements
 model = MIADM(n_clusters=3, pretrain_epochs=10, epochs=10, random_state=0).fit(wines)
