@@ -144,7 +144,8 @@ class Feed(ABC):
 
     def mean(self) -> Tensor:
         """The mean sample."""
-        sums = [block.sum(dim=0, dtype=block.double().dtype) for block in self.blocks()]
+        # On the CPU, because not every device has doubles.
+        sums = [block.cpu().double().sum(dim=0) for block in self.blocks()]
         return (sum(sums[1:], start=sums[0]) / len(self)).float()
 
 

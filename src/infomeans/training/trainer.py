@@ -48,7 +48,7 @@ class Trainer:
     Parameters
     ----------
     fabric : Fabric
-        Brings device and precision.
+        Device and precision.
     model : Model
         Trained in place. Without a method only its network can be pretrained.
     settings : Settings
@@ -85,8 +85,9 @@ class Trainer:
         self.checkpoint = checkpoint
         self.history: list[Record] = []
         self._announced = False
-        model.to(fabric.device)
-        # Convolutions on a CPU are faster with the channels last; to others it means nothing.
+        # The scaling stays on the CPU, where samples are prepared: not every device has doubles.
+        self.network.to(fabric.device)
+        # Convolutions on a CPU are faster with channels last; other layers ignore it.
         self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._saved = checkpoint.load() if checkpoint else None
         if self._saved is not None:
@@ -230,7 +231,7 @@ class Trainer:
             method.warm(state)
             self._observe(record, state)
             labels = state.map(lambda z: method.log_posteriors(z).argmax(dim=1))
-            agreement = labels.eq(initial).double().mean().item()
+            agreement = labels.eq(initial).sum().item() / len(state)
             best.offer(agreement, record.epoch, step.state_dict)
             wanted = enough if record.epoch + 1 >= settled else max(enough, 1 - UNSETTLED)
             return agreement >= wanted or best.waited >= self.settings.warmup_patience
