@@ -336,7 +336,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         if saved is not None:
             return saved
         trainer.announce("start")
-        lam = self._method_params().get("lam") or None
+        lam = trainer.method.start_lam
         automatic = isinstance(self.init, str) and self.init == "auto"
         return find_start(
             z.cpu().numpy(),

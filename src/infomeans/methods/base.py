@@ -64,6 +64,9 @@ class Method(nn.Module, ABC):
     gains_information: bool = False
     """Whether I(X;K) should not fall in the alternation; if it does, training has failed."""
 
+    start_lam: float | None = None
+    """The `lambda` of Eq. RMI, which soft K-means then starts with; None for its default."""
+
     gained: ClassVar[tuple[str, ...]] = ()
     """Buffers that saved models of earlier versions lack; they keep their initial values."""
 

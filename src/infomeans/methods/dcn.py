@@ -73,7 +73,7 @@ class DCNMethod(Prototypical):
         self.counts[source], self.counts[empty] = (1 - share) * count, share * count
 
     def _own(self, batch: Batch) -> Tensor:
-        """One-hot assignment: to the initial cluster in the warm-up, else to the nearest."""
+        """Assignment: the initial one in the warm-up, which may be soft, else the nearest."""
         return self._nearest(batch.clean) if batch.q is None else batch.q
 
     def _nearest(self, z: Tensor) -> Tensor:

@@ -45,6 +45,7 @@ class MIADMMethod(Alternating):
     ) -> None:
         super().__init__(n_clusters, n_features, prior=prior)
         self.lam = lam
+        self.start_lam = lam or None
         self.exact = targets == "exact"
         # Proposition 3; a prior or a penalty may reduce the information.
         self.gains_information = prior is None and not lam

@@ -46,6 +46,7 @@ class MIDirectMethod(Logistic):
     ) -> None:
         super().__init__(n_clusters, n_features, prior=prior)
         self.lam = lam
+        self.start_lam = lam or None
         self.gains_information = prior is None and not lam
         self.register_buffer("marginal", torch.full((n_clusters,), 1 / n_clusters))
 

@@ -40,6 +40,7 @@ class SRKMeansMethod(Prototypical):
     def __init__(self, n_clusters: int, n_features: int, *, lam: Positive = 1e-4) -> None:
         super().__init__(n_clusters, n_features)
         self.temperature = lam * n_clusters
+        self.start_lam = lam
         self.register_buffer("tau", torch.ones(()))
 
     def start(self, state: SampleState) -> None:
