@@ -101,6 +101,15 @@ def test_it_keeps_columns_sees_neighbours_and_names_its_terms(blobs):
     assert (seen["x"] - seen["neighbors"]).norm(dim=1).mean() < far / 2
 
 
+@pytest.mark.parametrize("start", [{"init": "kmeans"}, {"init": "array"}, {"preset": "paper"}])
+def test_it_sees_neighbours_whatever_the_start(start, blobs):
+    X, classes = blobs
+    start = {"init": classes} if "array" in start.values() else start
+    model = Toy(4, **start, **QUICK).fit(X)
+    assert adjusted_rand_score(classes, model.labels_) > 0.95
+    assert "neighbors" in model.history_[-1]
+
+
 class Stop(Callback):
     def __init__(self, phase, epoch):
         self.at = phase, epoch
@@ -123,7 +132,6 @@ class WithoutStart(Multipliers):
     """Begins with the alternation, after a pretraining of its own."""
 
     wants_start = False
-    wants_neighbors = False
     pretraining = "own"
 
     def pretraining_loss(self, batch):
@@ -133,8 +141,9 @@ class WithoutStart(Multipliers):
         torch.nn.init.normal_(self.weight)
 
     def loss(self, batch):
-        log_p = self.log_posteriors(batch.noisy)
-        return {"clustering": IF.cross_entropy(batch.q, log_p)}
+        log_p, near = (self.log_posteriors(z) for z in (batch.noisy, batch.neighbors_noisy))
+        pull = F.mse_loss(near.exp(), log_p.exp())
+        return {"clustering": IF.cross_entropy(batch.q, log_p), "neighbors": pull}
 
 
 def test_a_method_may_want_no_start_and_a_pretraining_of_its_own(blobs):
@@ -144,6 +153,15 @@ def test_a_method_may_want_no_start_and_a_pretraining_of_its_own(blobs):
     assert "reconstruction" not in model.history_[0]
     assert model.initial_labels_ is None
     assert model.history_[3]["spread"] < model.history_[0]["spread"]
+
+
+def test_neighbours_without_a_start_survive_an_interruption(blobs, tmp_path):
+    free, X = make_clusterer("Free", WithoutStart), blobs[0]
+    whole, state = free(4, **QUICK).fit(X), tmp_path / "state.safetensors"
+    with pytest.raises(KeyboardInterrupt):
+        free(4, checkpoint=state, callbacks=[Stop("alternate", 1)], **QUICK).fit(X)
+    resumed = free(4, checkpoint=state, **QUICK).fit(X)
+    np.testing.assert_array_equal(resumed.predict_proba(X), whole.predict_proba(X))
 
 
 class Bare(Multipliers):

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 Statistics = dict[str, Tensor]
 
 
 class Neighbors(NamedTuple):
-    """The nearest neighbours of every sample, in the graph of the initial clusters.
+    """The nearest neighbours of every sample.
 
     Attributes
     ----------
@@ -24,6 +26,16 @@ class Neighbors(NamedTuple):
 
     ids: Tensor
     weights: Tensor
+
+    @classmethod
+    def of_graph(cls, graph: sparse.csr_array) -> Neighbors:
+        """The neighbours in a graph in which every sample has equally many."""
+        rows = (graph.indices.astype(np.int32), graph.data.astype(np.float32))
+        return cls(*(torch.as_tensor(row.reshape(graph.shape[0], -1)) for row in rows))
+
+    def on(self, device: torch.device) -> Neighbors:
+        """The neighbours on a device."""
+        return Neighbors(self.ids.to(device), self.weights.to(device))
 
 
 class SampleState:
@@ -135,8 +147,10 @@ class SampleState:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore the targets and the columns from a checkpoint."""
+        """Restore targets, neighbours and columns from a checkpoint."""
         self.targets = state["targets"].to(self.targets)
+        if state["neighbors"] is not None:
+            self.neighbors = Neighbors(*state["neighbors"]).on(self.targets.device)
         self.columns = {
             name: state["columns"][name].to(column) for name, column in self.columns.items()
         }

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -101,19 +100,13 @@ def find_start(
         return Start(torch.as_tensor(labels))
     if init in ("auto", "graph"):
         labels, graph = clusters_and_graph(z, n_clusters, images=images)
-        neighbors = None if graph is None else _neighbors(graph)
+        neighbors = None if graph is None else Neighbors.of_graph(graph)
         return Start(torch.as_tensor(labels), neighbors=neighbors)
     found = kmeans(z, n_clusters, seed=seed)
     if init == "kmeans":
         return Start(torch.as_tensor(found.labels_.astype(np.int64)))
     targets = torch.as_tensor(soft_kmeans(z, found.cluster_centers_, lam=lam))
     return Start(targets.argmax(dim=1), targets)
-
-
-def _neighbors(graph: sparse.csr_array) -> Neighbors:
-    """The neighbours in a graph in which every sample has equally many."""
-    rows = (graph.indices.astype(np.int32), graph.data.astype(np.float32))
-    return Neighbors(*(torch.as_tensor(row.reshape(graph.shape[0], -1)) for row in rows))
 
 
 def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = N_INIT) -> KMeans:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from infomeans.data.rows import Feed
 from infomeans.errors import InputError
+from infomeans.graph import neighbor_graph, usual_neighbors
 from infomeans.methods.base import Method
 from infomeans.methods.state import Neighbors, SampleState
 from infomeans.model import Model
@@ -201,13 +202,21 @@ class Trainer:
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
         n_clusters, columns = self.method.n_clusters, self.method.columns
+        neighbors = self._neighbors(z, start)
         if start is None:
-            return SampleState(z, z.new_full((len(z), n_clusters), 1 / n_clusters), columns=columns)
-        initial, neighbors = start.labels.to(z.device), start.neighbors
+            targets = z.new_full((len(z), n_clusters), 1 / n_clusters)
+            return SampleState(z, targets, neighbors=neighbors, columns=columns)
+        initial = start.labels.to(z.device)
         targets = F.one_hot(initial, n_clusters) if start.targets is None else start.targets
-        if neighbors is not None:
-            neighbors = Neighbors(*(part.to(z.device) for part in neighbors))
         return SampleState(z, targets.to(z), initial=initial, neighbors=neighbors, columns=columns)
+
+    def _neighbors(self, z: Tensor, start: Start | None) -> Neighbors | None:
+        """The neighbours of the start; without them, those in the embedding if they are wanted."""
+        neighbors = None if start is None else start.neighbors
+        if neighbors is None and self.method.wants_neighbors:
+            count = usual_neighbors(len(z), self.method.n_clusters)
+            neighbors = Neighbors.of_graph(neighbor_graph(z.cpu().numpy(), count))
+        return neighbors and neighbors.on(z.device)
 
     def _warm_up(self, x: Feed, state: SampleState) -> None:
         """Train against the initial clusters until the agreement with them stops rising.
