@@ -118,7 +118,7 @@ class Loop:
             known = () if state is None else self._known(x, state, index, targets)
             terms, statistics = self.step(x.batch(index), *known)
             self._descend(sum(terms.values()))
-            if self.method is not None:
+            if self.method is not None and state is not None:
                 self.method.after_step(statistics)
             for name, term in terms.items():
                 sums[name] = sums.get(name, 0) + term.detach() * len(index)
@@ -195,8 +195,9 @@ class Phase:
         self.loop.load_state_dict(state["loop"])
         if self.best:
             vars(self.best).update(state["best"])
-        if self.method and self.samples:
+        if self.method:
             self.method.load_state_dict(state["method"])
+        if self.samples:
             self.samples.load_state_dict(state["samples"])
 
 

@@ -82,13 +82,17 @@ class TrainingStep(nn.Module):
             neighbors=neighbors,
             neighbors_seen=None if neighbors is None else self._seen(neighbors),
         )
-        if self.method is None:
-            return {"reconstruction": batch.reconstruction}, {}
-        if self.pretraining:
-            return self.method.pretraining_loss(batch), {}
-        terms = self.method.loss(batch)
+        terms = self.terms(batch)
+        if self.method is None or self.pretraining:
+            return terms, {}
         with torch.no_grad():
             return terms, self.method.step_statistics(batch)
+
+    def terms(self, batch: Batch) -> Statistics:
+        """The named terms of the loss."""
+        if self.method is None:
+            return {"reconstruction": batch.reconstruction}
+        return self.method.pretraining_loss(batch) if self.pretraining else self.method.loss(batch)
 
     def _seen(self, x: Tensor) -> Tensor | None:
         return self.augment(x) if self.augment else None

@@ -16,6 +16,7 @@ from infomeans.data.rows import Feed
 from infomeans.errors import InputError
 from infomeans.graph import neighbor_graph, usual_neighbors
 from infomeans.methods.base import Method
+from infomeans.methods.batch import Batch
 from infomeans.methods.state import Neighbors, SampleState
 from infomeans.model import Model
 from infomeans.model.model import evaluating
@@ -108,30 +109,26 @@ class Trainer:
 
     def pretrain(self, x: Feed) -> None:
         """Train the network alone: its reconstruction, or what the method asks for instead."""
-        epochs, kind = self.settings.pretrain_epochs, self._pretraining()
-        if kind == "none" or epochs == 0:
+        epochs, step = self.settings.pretrain_epochs, self._pretraining_step()
+        if self._pretraining() == "none" or epochs == 0:
             return
         trained, held_out = self._hold_out(len(x))
-        step = TrainingStep(
-            self.model.network, self.method if kind == "own" else None, self.augment,
-            pretraining=True,
-        )  # fmt: skip
         rate, steps = self.settings.pretrain_learning_rate, self.settings.batches(len(trained))
         loop = Loop(self.fabric, self.settings, step, rate, epochs * steps)
         best = Best()
-        phase = Phase("pretrain", epochs, loop, best)
+        phase = Phase("pretrain", epochs, loop, best, step.method)
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, samples=trained if len(held_out) else None)
             if len(held_out) == 0:
                 return False
             loss = self._held_out_loss(x, held_out)
-            best.offer(-loss, record.epoch, self.network.state_dict)
+            best.offer(-loss, record.epoch, step.state_dict)
             return best.waited >= self.settings.pretrain_patience
 
         self._run(phase, train)
         if best.state is not None:
-            self.network.load_state_dict(best.state)
+            step.load_state_dict(best.state)
 
     def embed(self, x: Feed) -> Tensor:
         """The clean embedding of all samples."""
@@ -353,6 +350,10 @@ class Trainer:
             }
             self.checkpoint.save(state)
 
+    def _pretraining_step(self) -> TrainingStep:
+        own = self.method.to(self.fabric.device) if self._pretraining() == "own" else None
+        return TrainingStep(self.model.network, own, self.augment, pretraining=True)
+
     def _step(self) -> TrainingStep:
         return TrainingStep(self.model.network, self.method, self.augment)
 
@@ -378,17 +379,17 @@ class Trainer:
         return {phase: epochs for phase, epochs in plan.items() if epochs or phase == "start"}
 
     def _hold_out(self, n: int) -> tuple[Tensor, Tensor]:
-        """Numbers of the samples to train on, and of those to stop by."""
+        """Positions of the samples to train on, and of those held out for early stopping."""
         generator = torch.Generator().manual_seed(seed_for(self.seed, len(PHASES)))
         order = torch.randperm(n, generator=generator)
         kept = n - int(self.settings.validation_share * n)
         return order[:kept], order[kept:]
 
     def _held_out_loss(self, x: Feed, index: Tensor) -> float:
-        network = self.model.network
-        with evaluating(network), torch.no_grad(), self.fabric.autocast():
-            parts = [
-                network.reconstruction(part, network(part)) * len(part)
-                for part in map(x.batch, index.split(EMBED_BATCH))
-            ]
-        return float(sum(parts)) / len(index)
+        """The mean loss of pretraining over some samples, without noise."""
+        network, step, total = self.model.network, self._pretraining_step(), 0.0
+        with evaluating(step), torch.no_grad(), self.fabric.autocast():
+            for part in map(x.batch, index.split(EMBED_BATCH)):
+                terms = step.terms(Batch(network, part, drop=False))
+                total += float(sum(terms.values())) * len(part)
+        return total / len(index)
