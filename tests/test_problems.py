@@ -1,7 +1,9 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
-from infomeans import KMeansBaseline
+from infomeans import MIADM, KMeansBaseline
 from infomeans.errors import ClusteringWarning
 from infomeans.problems import cluster_problems, start_problems
 
@@ -31,3 +33,12 @@ def test_a_fit_with_an_empty_cluster_warns():
     copies = np.repeat([[0.0], [1.0], [2.0]], 5, axis=0)
     with pytest.warns(ClusteringWarning, match="Cluster 3 is empty"):
         KMeansBaseline(4, random_state=0).fit(copies)
+
+
+@pytest.mark.parametrize("call", ["fit", "fit_predict", "fit_transform"])
+@pytest.mark.parametrize("kind", [KMeansBaseline, partial(MIADM, pretrain_epochs=1, epochs=1)])
+def test_the_warning_names_the_line_of_the_caller(call, kind):
+    copies = np.repeat([[0.0], [1.0], [2.0]], 5, axis=0)
+    with pytest.warns(ClusteringWarning) as caught:
+        getattr(kind(4, random_state=0), call)(copies)
+    assert {warning.filename for warning in caught} == {__file__}

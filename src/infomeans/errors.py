@@ -1,7 +1,10 @@
 """Errors and warnings for the user."""
 
+import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 
 
 class InputError(ValueError):
@@ -69,6 +72,19 @@ class Problems:
 
 class ClusteringWarning(UserWarning):
     """The clusters are doubtful: collapsed, empty, or far from their start."""
+
+
+def warn_caller(message: str) -> None:
+    """Give a ClusteringWarning at the line that called infomeans, directly or by scikit-learn."""
+    frame: FrameType | None = sys._getframe()
+    level = 0
+    while frame is not None and _package(frame) in ("infomeans", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, ClusteringWarning, stacklevel=level + 1)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def few(things: Sequence[object], most: int = 3) -> str:

@@ -5,7 +5,6 @@ An estimator is a dataclass: its fields are its parameters, and its constructor 
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,7 +27,7 @@ from infomeans import functional as IF
 from infomeans.data import Dataset
 from infomeans.data.arrays import channel_axis
 from infomeans.data.rows import BLOCK
-from infomeans.errors import ClusteringWarning
+from infomeans.errors import warn_caller
 from infomeans.estimators import saving
 from infomeans.estimators.display import ClusterDisplay
 from infomeans.model import Scaling
@@ -239,7 +238,7 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         self.history_ = [dict(record) for record in fitted.history]
         self._fitted_params = self.get_params(deep=False)
         for problem in fitted.problems():
-            warnings.warn(problem, ClusteringWarning, stacklevel=3)
+            warn_caller(problem)
 
     def _check(self, data: Dataset) -> None:
         make_fabric(self.device)
