@@ -194,7 +194,7 @@ def limited(n_threads: int | None) -> Iterator[None]:
         return
     before = _asked.set(n_threads)
     try:
-        with _torch_threads(n_threads):
+        with _torch_threads(n_threads), _blas_threads(n_threads):
             yield
     finally:
         _asked.reset(before)
@@ -261,10 +261,15 @@ class _Inside(threading.local):
 
 
 class _Outside:
-    """torch's number of threads outside of `_torch_threads`, and how often it is entered."""
+    """torch's number of threads outside of `_torch_threads`, and how often it is entered.
+
+    The same for BLAS.
+    """
 
     found = 1
     inside = 0
+    blas: Any = None
+    blas_inside = 0
 
 
 _here, _lock = _Inside(), threading.Lock()
@@ -293,3 +298,27 @@ def _torch_threads(n_threads: int) -> Iterator[None]:
             _Outside.inside -= 1
             _here.depth -= 1
             torch.set_num_threads(before)
+
+
+@contextmanager
+def _blas_threads(n_threads: int) -> Iterator[None]:
+    """Set the number of threads of numpy's and scipy's BLAS, and restore the previous one.
+
+    All threads of a process share this number. The last one to leave restores the first number.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    with _lock:
+        blas = ThreadpoolController().select(user_api="blas")
+        if not _Outside.blas_inside:
+            _Outside.blas = blas.limit(limits=None)
+        _Outside.blas_inside += 1
+        limits = blas.limit(limits=n_threads)
+    try:
+        yield
+    finally:
+        with _lock:
+            _Outside.blas_inside -= 1
+            limits.restore_original_limits()
+            if not _Outside.blas_inside:
+                _Outside.blas.restore_original_limits()

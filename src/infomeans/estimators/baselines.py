@@ -59,10 +59,10 @@ class Baseline(SampleClusterer):
         """Find the clusters of X; y is ignored."""
         data, cpu = self._dataset(X, reset=True), torch.device("cpu")
         self._check(data)
-        model = Model(data.shape, self._scaling(data), Identity())
-        x = torch.cat([*data.feed(lambda samples: model.prepare(samples, cpu)).blocks()])
         with limited(self.n_threads):
             self.n_threads_ = allowed()
+            model = Model(data.shape, self._scaling(data), Identity())
+            x = torch.cat([*data.feed(lambda samples: model.prepare(samples, cpu)).blocks()])
             model.method = self._cluster(x.contiguous())
             posteriors = torch.cat([p for _, p in model.outputs(x.split(BLOCK), cpu)])
         scaled = x.contiguous().flatten(1).numpy()
