@@ -171,6 +171,29 @@ def test_torch_that_is_there_already_is_left_alone(python):
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "variables", "expected"),
+    [
+        ("torch", {}, 1),
+        ("infomeans", {}, 4),
+        ("torch", {"OMP_WAIT_POLICY": "PASSIVE"}, 4),
+        ("infomeans", {"OMP_WAIT_POLICY": "ACTIVE"}, 4),
+    ],
+)
+def test_threads_that_would_spin_are_not_used_unless_asked_for(python, first, variables, expected):
+    done = python(
+        f"import {first}, torch\n"
+        "from infomeans import threads\n"
+        "torch.get_num_threads = threads.available_cpus = lambda: 4\n"
+        "torch.set_num_threads = lambda n: None\n"
+        "print(threads.default_threads(1e12))\n"
+        "with threads.limited(3), threads.step_threads(1e12) as asked:\n"
+        "    print(asked)\n",
+        **variables,
+    )
+    assert done.stdout.split() == [str(expected), "3"]
+
+
 # How many
 
 
@@ -247,6 +270,7 @@ def large_machine(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr(threads, "available_cpus", lambda: 16)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 16)
+    monkeypatch.setattr(threads, "threads_spin", lambda: False)
 
 
 @pytest.mark.usefixtures("large_machine")
@@ -269,6 +293,7 @@ def test_the_work_of_a_step_decides_by_default(shape, network, fewest, most):
 
 
 def test_a_large_network_takes_no_more_than_there_are(monkeypatch):
+    monkeypatch.setattr(threads, "threads_spin", lambda: False)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 8)
     monkeypatch.setattr(threads, "available_cpus", lambda: 4)
     assert threads.default_threads(1e12) == 4

@@ -121,6 +121,18 @@ def sleep_while_waiting() -> None:
     sys.meta_path.insert(0, _Finder())
 
 
+class _Loaded:
+    """Whether torch was loaded with a passive wait policy, or with the one that the user chose."""
+
+    passive = False
+
+
+def threads_spin() -> bool:
+    """Whether torch was imported before infomeans, with no wait policy in the environment."""
+    chosen = any(name in os.environ for name in _WAITING)
+    return "torch" in sys.modules and not _Loaded.passive and not chosen
+
+
 class _Finder:
     """Import hook that finds torch as usual, and loads it with a passive wait policy."""
 
@@ -144,6 +156,7 @@ class _Finder:
                 load(torch)
                 # Some runtimes read the environment only on the first call.
                 torch.get_num_threads()
+            _Loaded.passive = True
             with suppress(ValueError):
                 sys.meta_path.remove(self)
 
@@ -215,6 +228,7 @@ def default_threads(work: float) -> int:
     """Number of threads that are worth their cost for a step with this many multiply-adds.
 
     It is never more than torch's own number, which the user may have set, or the number of CPUs.
+    If waiting threads spin, because torch was imported before infomeans, it is one.
     More threads do not help on large machines either: they synchronise some hundred times in a
     step, and the more there are, the less work is in between.
 
@@ -225,7 +239,7 @@ def default_threads(work: float) -> int:
     """
     import torch
 
-    worth = 1 + int(work // WORTH_A_THREAD)
+    worth = 1 if threads_spin() else 1 + int(work // WORTH_A_THREAD)
     return min(worth, torch.get_num_threads(), available_cpus())
 
 
