@@ -93,11 +93,6 @@ def test_a_device_that_is_not_there():
         MIADM(device="cuda").fit(X)
 
 
-def test_an_unbounded_network_for_sr_kmeans():
-    with pytest.raises(ValueError, match=r"unbounded embedding.*end the encoder with a tanh"):
-        SRKMeans(network=nn.Linear(4, 3)).fit(X)
-
-
 def test_an_unknown_method():
     with pytest.raises(ValueError, match="method='k-means' is unknown; choose one of mi-adm"):
         find_method("k-means")

@@ -1,8 +1,10 @@
 from itertools import pairwise
 
 import torch
+from sklearn.metrics import adjusted_rand_score
 from tests.methods.embedded import K, embedded, started
 
+from infomeans import SRKMeans
 from infomeans import functional as IF
 from infomeans.methods.batch import Batch
 from infomeans.networks import Identity
@@ -57,3 +59,9 @@ def test_sr_kmeans_rounds_never_increase_its_objective():
         )
         method.refresh(data)
     assert all(b <= a + 1e-3 for a, b in pairwise(values))
+
+
+def test_sr_kmeans_keeps_its_clusters_in_an_unbounded_embedding(blobs):
+    X, classes = blobs
+    model = SRKMeans(4, network=torch.nn.Linear(6, 4), epochs=30, random_state=0).fit(X)
+    assert adjusted_rand_score(classes, model.labels_) == 1

@@ -128,24 +128,6 @@ def test_encode_and_decode_are_used_where_there_are_any():
     torch.testing.assert_close(network.reconstruction(x, network.noisy(x)), expected)
 
 
-def test_whether_an_embedding_is_bounded_is_seen_or_said():
-    own = OwnAutoencoder()
-    assert not UserNetwork(own).bounded
-    own.bounded = True
-    assert UserNetwork(own).bounded
-    assert UserNetwork(nn.Sequential(nn.Linear(4, 2), nn.Sigmoid())).bounded
-    assert not UserNetwork(nn.Sequential(nn.Linear(4, 2), nn.ReLU())).bounded
-
-
-def test_a_bounded_decoder_or_an_unused_tanh_does_not_make_an_embedding_bounded():
-    class Misleading(OwnAutoencoder):
-        def __init__(self):
-            super().__init__()
-            self.decoder = nn.Sequential(nn.Linear(2, 4), nn.Sigmoid())
-
-    assert not UserNetwork(Misleading()).bounded
-
-
 def test_what_a_factory_holds_on_to_is_copied():
     module = nn.Linear(4, 2)
     assert build_network(lambda shape, k: module, (4,), 2).module is not module

@@ -288,7 +288,6 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         n_features = max(self.n_clusters, settings.least_features)
         with self._training(data, settings, self.n_clusters, n_features) as (trainer, x):
             model = trainer.model
-            self._check_bounded(model.network)
             method = model.method = self._build_method(model.n_features)
             if self.augment:
                 model.views = IF.view_maps(*network_shape(data.shape)[1:])
@@ -312,8 +311,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         super().check(X)
         shape = X.shape if isinstance(X, Dataset) else np.asarray(X).shape[1:]
         with isolated():
-            network = build_network(self.network, network_shape(shape), self.n_clusters)
-        self._check_bounded(network)
+            build_network(self.network, network_shape(shape), self.n_clusters)
 
     def _settings(self, data: Dataset) -> Settings:
         shape = network_shape(data.shape)
@@ -377,11 +375,3 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         super()._check(data)
         check_init(self.init, len(data), self.n_clusters)
         self._build_method(n_features=1)
-
-    def _check_bounded(self, network: Any) -> None:
-        if self._method_class().needs_bounded and not network.bounded:
-            raise ValueError(
-                f"network={self.network!r} has an unbounded embedding, for which the loss of "
-                f"{type(self).__name__} has no minimum; end the encoder with a tanh or sigmoid, or "
-                f"set bounded=True on the module if its embedding is bounded otherwise."
-            )

@@ -45,9 +45,6 @@ class Method(nn.Module, ABC):
     wants_neighbors: ClassVar[bool] = False
     """Whether batches include a neighbour of every sample, drawn by its weight in the graph."""
 
-    needs_bounded: ClassVar[bool] = False
-    """Whether the loss has no minimum on an unbounded embedding."""
-
     has_targets: ClassVar[bool] = True
     """Whether the loss follows targets after the warm-up."""
 

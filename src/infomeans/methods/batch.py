@@ -13,7 +13,6 @@ from torch import Tensor
 class Network(Protocol):
     """The interface of a network for methods and trainer."""
 
-    bounded: bool
     reconstructs: bool
 
     def __call__(self, x: Tensor) -> Tensor:

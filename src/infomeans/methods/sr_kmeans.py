@@ -32,7 +32,6 @@ class SRKMeansMethod(Prototypical):
         The regularisation `lambda`; the softmin's temperature is `lambda K`.
     """
 
-    needs_bounded = True
     tolerance = 1e-5
     gained = ("tau",)
     tau: Tensor

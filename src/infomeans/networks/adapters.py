@@ -5,14 +5,10 @@ from typing import Self
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-_BOUNDED = (nn.Tanh, nn.Sigmoid, nn.Softmax, nn.Softsign, nn.Hardtanh, nn.Hardsigmoid)
-
 
 class Identity(nn.Module):
     """No network: the embedding is the scaled data."""
 
-    # Nothing here is trained, so no loss can push the embedding out of bounds.
-    bounded = True
     reconstructs = False
     double_precision = True
 
@@ -40,8 +36,7 @@ class UserNetwork(nn.Module):
     Parameters
     ----------
     module : nn.Module
-        The attribute `module.bounded` says whether the embedding is bounded. Without it, the last
-        layer of a Sequential decides, and any other module counts as unbounded.
+        Maps samples to embeddings.
     """
 
     # A user's code may hold float32 tensors that do not move with the module.
@@ -52,7 +47,6 @@ class UserNetwork(nn.Module):
         self.module = module
         self.frozen = [part for part in module.modules() if _is_frozen(part, module)]
         self.reconstructs = hasattr(module, "decode")
-        self.bounded = bool(getattr(module, "bounded", _ends_bounded(module)))
 
     def forward(self, x: Tensor) -> Tensor:
         """The embedding without noise: the module in evaluation mode."""
@@ -95,11 +89,3 @@ def _is_frozen(part: nn.Module, module: nn.Module) -> bool:
     statistics = getattr(part, "running_mean", None) is not None
     weights = list(part.parameters(recurse=False))
     return statistics and bool(weights) and not any(weight.requires_grad for weight in weights)
-
-
-def _ends_bounded(module: nn.Module) -> bool:
-    """Whether the last layer is bounded; only a Sequential shows the order of its layers."""
-    last = getattr(module, "encoder", module) if hasattr(module, "encode") else module
-    while isinstance(last, nn.Sequential) and len(last):
-        last = last[-1]
-    return isinstance(last, _BOUNDED)

@@ -52,8 +52,6 @@ class DenoisingAutoencoder(nn.Module):
     dropout : sequence of floats
         `dropout[l]` is the share of the inputs of `encoder[l]` that the noisy pass drops. One more
         entry is the share of the embedding.
-    bounded : bool
-        Whether the embedding is bounded, as by a tanh.
     hidden_weight : float
         The weight `w_l` of the hidden layers in the reconstruction loss.
     detach_clean : bool
@@ -73,7 +71,6 @@ class DenoisingAutoencoder(nn.Module):
         decoder: Sequence[nn.Module],
         *,
         dropout: Sequence[float],
-        bounded: bool,
         hidden_weight: float = 0.0,
         detach_clean: bool = True,
         glorot: bool = False,
@@ -84,7 +81,6 @@ class DenoisingAutoencoder(nn.Module):
         self.encoder = nn.ModuleList(encoder)
         self.decoder = nn.ModuleList(decoder)
         self.dropout = tuple(dropout)
-        self.bounded = bounded
         self.hidden_weight = hidden_weight
         self.detach_clean = detach_clean
         self.reconstructs = True

@@ -95,7 +95,6 @@ def convolutional_autoencoder(
             ),
         ],
         dropout=dropout,
-        bounded=True,
         glorot=glorot,
         config={
             "kind": "convolutional",

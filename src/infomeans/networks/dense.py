@@ -67,6 +67,4 @@ def dense_autoencoder(
         "dropout": list(dropout),
         **options,
     }
-    return DenoisingAutoencoder(
-        encoder, decoder, dropout=dropout, bounded=True, config=config, **options
-    )
+    return DenoisingAutoencoder(encoder, decoder, dropout=dropout, config=config, **options)

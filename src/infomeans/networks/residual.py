@@ -25,8 +25,6 @@ class ResidualNetwork(nn.Module):
         Largest change of a feature; input features have a variance of 1 on average.
     """
 
-    # No feature changes by more than the reach, whatever the loss.
-    bounded = True
     reconstructs = False
     double_precision = True
 
