@@ -66,6 +66,20 @@ def test_input_number_of_clusters_and_folder(mistakes, tmp_path):
     )
 
 
+def test_how_to_read_the_input(mistakes, table, tmp_path):
+    reading = ["--fit", "bogus", "--impute", "mean", "--labels", "nofile.csv"]
+    assert_about(
+        mistakes(table, "-k", 2, "--device", "tpu", *reading),
+        "device='tpu'",
+        "fit='bogus' does not apply",
+        "impute='mean' is unknown; 'median' is accepted",
+        "has no column 'nofile.csv' for the labels",
+    )
+    (tmp_path / "notes.doc").write_text("text")
+    said = mistakes("notes.doc", "-k", 2, "--device", "tpu")
+    assert_about(said, "notes.doc has an unknown format", "device='tpu'")
+
+
 def test_resuming_and_overwriting(mistakes, run):
     assert_about(
         mistakes("--resume", "--overwrite", "--method", "foo", "--device", "tpu"),

@@ -195,12 +195,11 @@ def _check(
     resume: bool,
     overwrite: bool,
 ) -> None:
-    """Report all invalid options at once, before any data is read."""
+    """Report all mistakes that show before samples are read."""
     from infomeans.runs import check_free
 
     with loading():
-        from infomeans.data.benchmarks import BENCHMARKS
-        from infomeans.data.sources import locate
+        from infomeans.data.inputs import check_arguments
         from infomeans.workflows.request import Request
 
     if resume and problems:
@@ -212,8 +211,8 @@ def _check(
     if source is None and not resume:
         problems.add("INPUT, what to cluster, is missing.")
     with problems.collect():
-        if source is not None and not is_path(source) and source not in BENCHMARKS:
-            locate(source)
+        if source is not None:
+            check_arguments(source, **_without(given["reading"], "strict", "data_dir"))
     with problems.collect():
         if not resume:
             check_free(folder, overwrite=overwrite)
@@ -248,6 +247,10 @@ def _cluster(
             raise
         raise typer.Exit(130) from None
     return run, estimator, data
+
+
+def _without(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in names}
 
 
 def _lasting(given: str | Path | None) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ def read_images(
     """
     meter = _Meter(progress, len(images.ids))
     size = _given_size(image_size, like)
-    fit = _known(fit) if like is None else like.fit
+    fit = fit if like is None else like.fit
     decoded = _decode(images, range(len(images.ids)), size, fit, meter)
     _refuse_unreadable(images, decoded)
     sizes = [image.size for image in decoded if not image.problem]
@@ -117,12 +117,6 @@ def _given_size(image_size: int | None, like: ImageSchema | None) -> Size | None
             f"image_size={image_size} is too small; at least {SMALLEST_SIDE} is accepted."
         )
     return image_size, image_size
-
-
-def _known(fit: Fit | None) -> Fit | None:
-    if fit is not None and fit not in get_args(Fit):
-        raise InputError(f"fit={fit!r} is unknown; {', '.join(get_args(Fit))} are accepted.")
-    return fit
 
 
 def _decode(

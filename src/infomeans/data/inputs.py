@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from numpy.typing import ArrayLike
 
@@ -15,7 +15,13 @@ from infomeans.data.containers import Arrays, is_sample_array
 from infomeans.data.dataset import Dataset, row_numbers
 from infomeans.data.decoding import Fit
 from infomeans.data.images import Images, Progress, read_images
-from infomeans.data.labels import find_labels, is_column, labels_in_order
+from infomeans.data.labels import (
+    called_like_a_file,
+    find_labels,
+    is_column,
+    labels_in_order,
+    labels_in_source,
+)
 from infomeans.data.rows import ArrayRows
 from infomeans.data.schema import (
     ArraySchema,
@@ -24,9 +30,9 @@ from infomeans.data.schema import (
     TableSchema,
     read_schema,
 )
-from infomeans.data.sources import locate
+from infomeans.data.sources import Found, locate
 from infomeans.data.tables import Table, read_table
-from infomeans.errors import InputError
+from infomeans.errors import InputError, Problems
 
 _Expected = TypeVar("_Expected", bound=Schema)
 
@@ -40,6 +46,10 @@ _APPLIES_TO: dict[str, type] = {
     "key": Arrays,
 }
 _FIXED_BY_MODEL = ("image_size", "fit", "columns", "impute")
+_ACCEPTED = {
+    "fit": (get_args(Fit), f"{', '.join(get_args(Fit))} are"),
+    "impute": (("median",), "'median' is"),
+}
 
 
 def open(  # noqa: A001
@@ -119,15 +129,17 @@ def open(  # noqa: A001
     labels = None if labels is None else str(labels)
     columns = columns or None
     like = read_schema(Path(like)) if isinstance(like, str | PathLike) else like
-    options = {"image_size": image_size, "fit": fit, "columns": columns, "impute": impute}
-    if labels is None:
-        options |= {"id_column": id_column, "key": key}
-    if isinstance(source, str) and source in BENCHMARKS and not Path(source).exists():
-        _check_options(options, Arrays, source, like)
+    found = check_arguments(
+        source, image_size=image_size, fit=fit, columns=columns, id_column=id_column,
+        key=key, impute=impute, labels=labels, like=like,
+    )  # fmt: skip
+    if found is None:
         samples = _checked(benchmark(source, data_dir), like)
-        return samples if labels in (None, "labels") else _labelled(samples, labels, id_column, key)
-    found = locate(source)
-    _check_options(options, type(found), found.source, like)
+        if labels in (None, "labels"):
+            return samples
+        return replace(
+            samples, labels=find_labels(labels, samples.ids, id_column=id_column, key=key)
+        )
     in_table = isinstance(found, Table) and labels is not None and is_column(labels)
     if isinstance(found, Table):
         samples = read_table(
@@ -164,26 +176,52 @@ def open(  # noqa: A001
     )
 
 
-def _labelled(samples: Dataset, labels: str, id_column: str | None, key: str | None) -> Dataset:
-    """A benchmark with labels from a file instead of its own."""
-    if is_column(labels):
+def check_arguments(
+    source: Any, *, labels: str | None = None, like: Schema | None = None, **options: object
+) -> Found | None:
+    """Report all mistakes in the arguments of `open` that show before samples are read.
+
+    Returns
+    -------
+    Images, Table, Arrays or None
+        What the source is; None for a benchmark.
+    """
+    known = isinstance(source, str) and source in BENCHMARKS and not Path(source).exists()
+    found = None if known else locate(source)
+    name = source if found is None else found.source
+    problems = Problems()
+    for option, value in options.items():
+        # With labels, these two may belong to the file of the labels.
+        if value is not None and not (labels and option in ("id_column", "key")):
+            with problems.collect():
+                _check_option(option, value, Arrays if found is None else type(found), name, like)
+    if labels is not None and is_column(labels):
+        with problems.collect():
+            _check_label_column(labels, found, source)
+    problems.report()
+    return found
+
+
+def _check_option(name: str, value: object, kind: type, source: str, like: Schema | None) -> None:
+    """Refuse an option that would have no effect, and an unknown value."""
+    if _APPLIES_TO[name] is not kind:
+        raise InputError(f"{name}={value!r} does not apply to {source}.")
+    if like is not None and name in _FIXED_BY_MODEL:
+        raise InputError(f"{name}={value!r} cannot be changed; the fitted model determines it.")
+    accepted, which = _ACCEPTED.get(name, ((value,), ""))
+    if value not in accepted:
+        raise InputError(f"{name}={value!r} is unknown; {which} accepted.")
+
+
+def _check_label_column(labels: str, found: Found | None, source: Any) -> None:
+    """Refuse labels that are no file, where they cannot be a column or array of the source."""
+    if found is None and labels != "labels":
         raise InputError(
-            f"labels={labels!r}: {samples.source} has its own labels, 'labels'; a file is also "
-            f"accepted."
+            f"labels={labels!r}: {source} has its own labels, 'labels'; a file is also accepted."
         )
-    found = find_labels(labels, samples.ids, id_column=id_column, key=key)
-    return replace(samples, labels=found)
-
-
-def _check_options(
-    options: Mapping[str, object], kind: type, source: str, like: Schema | None
-) -> None:
-    """Refuse options that would have no effect."""
-    for name, value in options.items():
-        if value is not None and _APPLIES_TO[name] is not kind:
-            raise InputError(f"{name}={value!r} does not apply to {source}.")
-        if value is not None and like is not None and name in _FIXED_BY_MODEL:
-            raise InputError(f"{name}={value!r} cannot be changed; the fitted model determines it.")
+    # A column that is called like a file is rare enough to read the table for it.
+    if isinstance(found, Images) or (found is not None and called_like_a_file(labels)):
+        labels_in_source(labels, found)
 
 
 def _expect(cls: type[_Expected], like: Schema | None, source: str) -> _Expected | None:

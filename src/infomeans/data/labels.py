@@ -23,7 +23,7 @@ from infomeans.data.files import (
     printable,
 )
 from infomeans.data.images import Images
-from infomeans.data.sources import locate
+from infomeans.data.sources import Found, locate
 from infomeans.data.tables import Table
 from infomeans.errors import InputError, few
 
@@ -74,7 +74,7 @@ def find_labels(
     if not is_column(spec):
         labels = _in_file(Path(spec), ids, id_column, key)
     elif source is not None:
-        labels = _in_source(spec, source)
+        labels = labels_in_source(spec, locate(source))
     else:
         raise InputError(f"labels={spec!r}: there is no such file.")
     if listed is None and len(labels) != len(ids):
@@ -110,8 +110,13 @@ def _folders(ids: Sequence[str]) -> LabelArray:
     return np.array(labels)
 
 
-def _in_source(spec: str, source: object) -> list[str]:
-    found = locate(source)
+def called_like_a_file(spec: str) -> bool:
+    """Whether labels end like the name of a file."""
+    return has_suffix(spec, LIST_SUFFIXES + TABLE_SUFFIXES + ARRAY_SUFFIXES)
+
+
+def labels_in_source(spec: str, found: Found) -> list[str]:
+    """The labels in a column or an array of the source itself."""
     if isinstance(found, Table):
         return texts(found.load({spec}), spec, found.source, "labels")
     if isinstance(found, Arrays):

@@ -90,7 +90,7 @@ def read_table(
     table = found.load(
         {name for name in (id_column, label_column, like and like.id_column) if name}
     )
-    _check(table, source, impute)
+    _check(table, source)
     index = _pandas_index(table)
     if id_column is None:
         id_column = _default_id_column(table, index, like)
@@ -122,14 +122,12 @@ def read_table(
     )
 
 
-def _check(table: pyarrow.Table, source: str, impute: str | None) -> None:
+def _check(table: pyarrow.Table, source: str) -> None:
     twice = [name for name, times in Counter(table.column_names).items() if times > 1]
     if twice:
         raise InputError(f"{source} has more than one column named {few(twice)}; rename them.")
     if not len(table):
         raise InputError(f"{source} has no rows.")
-    if impute not in (None, "median"):
-        raise InputError(f"impute={impute!r} is unknown; 'median' is accepted.")
 
 
 def _pandas_index(table: pyarrow.Table) -> list[str]:
