@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from infomeans.data import Dataset
 from infomeans.data.rows import ArrayRows
@@ -44,3 +45,14 @@ def test_the_fingerprint_does_not_depend_on_the_memory_layout():
     names = ["a", "b", "c"]
     assert samples(X, names).fingerprint == samples(np.asfortranarray(X), names).fingerprint
     assert len(samples(X, names).fingerprint) == 64
+
+
+def test_samples_are_prepared_in_parts_which_keeps_copies_small():
+    rows, sizes = ArrayRows(np.zeros((40_000, 2), np.float32)), []
+
+    def prepare(samples):
+        sizes.append(len(samples))
+        return torch.tensor(samples)
+
+    assert len(rows.feed(prepare)) == 40_000
+    assert max(sizes) < 20_000

@@ -24,21 +24,33 @@ class CountedRows(ArrayRows):
 
     def __init__(self, array):
         super().__init__(array)
-        self.passes = Counter()
+        self.passes, self.picked = 0, []
+
+    def batch(self, index):
+        self.picked.append(len(index))
+        return super().batch(index)
 
     def blocks(self, size=1024):
-        self.passes["blocks"] += 1
+        self.passes += 1
         return super().blocks(size)
 
-    def feed(self, prepare):
-        self.passes["feed"] += 1
-        return super().feed(prepare)
+    def whole(self):
+        self.passes += 1
+        return super().whole()
+
+
+def counted(array):
+    return Dataset(CountedRows(array), row_numbers(len(array)), ArraySchema(array.shape[1:]), "x")
 
 
 @pytest.fixture
 def data(stripes):
-    images = (255 * np.clip(stripes[0], 0, 1)).astype(np.uint8)
-    return Dataset(CountedRows(images), row_numbers(120), ArraySchema((9, 8)), "stripes")
+    return counted((255 * np.clip(stripes[0], 0, 1)).astype(np.uint8))
+
+
+@pytest.fixture
+def vectors(blobs):
+    return counted(blobs[0])
 
 
 @pytest.fixture
@@ -56,13 +68,26 @@ def clean_rows(monkeypatch):
 
 def test_a_run_reads_hashes_and_embeds_its_samples_once(data, clean_rows, tmp_path):
     run, estimator = cluster(Request("stripes", 3, params=QUICK), data, tmp_path / "run")
-    # One pass for the fingerprint, one for the scaling, one for the tensor that is trained on.
-    assert data.rows.passes == {"blocks": 2, "feed": 1}
+    assert_read(data)
     epochs = Counter(record["phase"] for record in estimator.history_)
     # One pass for the start, one after every epoch of clustering, one for the result.
     passes = 1 + epochs["warm-up"] + epochs["alternate"] + 1
     assert sum(n for n in clean_rows if n > 1) == passes * len(data)
     assert run.config["data"]["fingerprint"] == data.fingerprint
+
+
+@pytest.mark.parametrize("method", ["mi-adm", "kmeans", "graph"])
+def test_a_run_on_vectors_reads_them_no_more_often(method, vectors, tmp_path):
+    params = QUICK if method == "mi-adm" else {}
+    cluster(Request("blobs", 4, method, params=params), vectors, tmp_path / "run")
+    assert_read(vectors)
+
+
+def assert_read(data):
+    # One pass for the fingerprint, one for the scaling, one for the tensor that is trained on.
+    assert data.rows.passes == 3
+    # The size of one sample tells whether that tensor fits into memory.
+    assert data.rows.picked == [1]
 
 
 @pytest.mark.parametrize("method", ["mi-adm", "graph"])

@@ -60,11 +60,8 @@ class Rows(ABC):
         import torch
 
         if not len(self) or self._prepared_bytes(prepare) <= MEMORY_SHARE * free_memory():
-            return TensorFeed(torch.cat([prepare(block) for block in self._large_blocks()]))
+            return TensorFeed(torch.cat([prepare(block) for block in self.blocks(16 * BLOCK)]))
         return LazyFeed(self, prepare)
-
-    def _large_blocks(self) -> Iterator[NDArray[Any]]:
-        return self.blocks(16 * BLOCK)
 
     def _prepared_bytes(self, prepare: Callable[[NDArray[Any]], Tensor]) -> float:
         one = prepare(self.batch([0]))
@@ -95,10 +92,6 @@ class ArrayRows(Rows):
     def whole(self) -> NDArray[Any]:
         """The array itself."""
         return self.array
-
-    def _large_blocks(self) -> Iterator[NDArray[Any]]:
-        mapped = isinstance(self.array, np.memmap)
-        return super()._large_blocks() if mapped else iter([self.array])
 
 
 class DecodedRows(Rows):
