@@ -299,6 +299,13 @@ def test_the_plan_leaves_out_what_is_not_there(data_dir):
         grid.plan(["usps"], ["magic"])
 
 
+def test_only_runs_with_the_papers_settings_may_be_cut_short():
+    (job,) = grid.plan(["usps"], ["mi-adm"], [0], preset="paper", most_epochs=3)
+    assert (job.preset, job.most_epochs) == ("paper", 3)
+    with pytest.raises(InputError, match="--most-epochs needs --preset paper"):
+        grid.plan(["usps"], ["mi-adm"], [0], most_epochs=3)
+
+
 def test_without_any_data_there_is_no_plan(tmp_path):
     with pytest.raises(InputError, match=r"None of usps, .* (is|was) \w+\. usps: no file"):
         grid.plan(data_dir=tmp_path)

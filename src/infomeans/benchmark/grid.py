@@ -52,6 +52,8 @@ def plan(
             raise InputError(f"method {name!r} is unknown; choose from {', '.join(known)}.")
     if augment:
         _check_augment(chosen, datasets or ())
+    if most_epochs is not None and preset != "paper":
+        raise InputError("--most-epochs needs --preset paper; results.jsonl holds full runs only.")
     return [
         replace(
             make_job(dataset, method, seed, augment=augment),

@@ -48,10 +48,11 @@ def results(
     ] = False,
     preset: Annotated[
         Literal["fast", "paper"],
-        typer.Option(help="Settings of the training; paper has those of its text."),
+        typer.Option(help="Settings of the training: fast, or those of the paper's text."),
     ] = "fast",
     most_epochs: Annotated[
-        int | None, typer.Option(min=1, help="A cap on the epochs of each phase.")
+        int | None,
+        typer.Option(min=1, help="With --preset paper: maximum number of epochs of each phase."),
     ] = None,
     out: Out = RESULTS,
     data_dir: DataDir = None,
