@@ -101,15 +101,23 @@ class SampleState:
         return {name: column[index] for name, column in self.columns.items()}
 
     @torch.no_grad()
-    def total(self, statistics: Callable[[Tensor, Tensor], Statistics]) -> Statistics:
-        """Sum `statistics(z, q)` over all samples, chunk by chunk.
+    def total(self, statistics: Callable[..., Statistics], *others: Tensor) -> Statistics:
+        """Sum `statistics(z, q, *others)` over all samples, chunk by chunk.
 
-        All sums over samples go through this function.
+        All sums over samples go through this function. Only the weight of the neighbours' votes
+        does not: it is fitted to some of the samples.
+
+        Parameters
+        ----------
+        statistics : callable
+            Takes the embedding and the targets of some samples, and returns sums over them.
+        *others : (n, ...) tensors
+            Further values of every sample that it takes.
         """
         sums: Statistics = {}
-        chunks = self.embedding.split(self.chunk), self.targets.split(self.chunk)
-        for z, q in zip(*chunks, strict=True):
-            for name, value in statistics(z, q).items():
+        parts = (self.embedding, self.targets, *others)
+        for chunk in zip(*(part.split(self.chunk) for part in parts), strict=True):
+            for name, value in statistics(*chunk).items():
                 sums[name] = sums[name] + value if name in sums else value
         return sums
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans.methods.base import Method
-from infomeans.methods.state import SampleState
+from infomeans.methods.state import SampleState, Statistics
 
 
 @dataclass
@@ -113,3 +113,18 @@ def measure(method: Method, state: SampleState) -> dict[str, float | int]:
     h_k, h_k_x = IF.entropy(total["p"] / n).item(), total["h"].item() / n
     empty = int((total["sizes"] == 0).sum())
     return {"mi": h_k - h_k_x, "h_k": h_k, "h_k_x": h_k_x, "empty": empty}
+
+
+def initial_agreement(method: Method, state: SampleState, initial: Tensor) -> float:
+    """The share of the samples whose most probable cluster is their initial one."""
+
+    def same(z: Tensor, _: Tensor, initial: Tensor) -> Statistics:
+        return {"same": method.log_posteriors(z).argmax(dim=1).eq(initial).sum()}
+
+    return state.total(same, initial)["same"].item() / len(state)
+
+
+def mean_change(state: SampleState, before: Tensor) -> float:
+    """The mean squared change of the targets."""
+    sums = state.total(lambda _, q, before: {"change": (q - before).square().sum()}, before)
+    return sums["change"].item() / before.numel()

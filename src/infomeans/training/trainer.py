@@ -24,7 +24,7 @@ from infomeans.start import Start
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.fitted import Fitted
-from infomeans.training.history import Record, measure
+from infomeans.training.history import Record, initial_agreement, mean_change, measure
 from infomeans.training.phases import PHASES, Best, Loop, Phase, check_finite
 from infomeans.training.reproducible import seed_for
 from infomeans.training.settings import Settings
@@ -236,8 +236,7 @@ class Trainer:
             state.embedding = self.embed(x)
             method.warm(state)
             self._observe(record, state)
-            labels = state.map(lambda z: method.log_posteriors(z).argmax(dim=1))
-            agreement = labels.eq(initial).sum().item() / len(state)
+            agreement = initial_agreement(method, state, initial)
             best.offer(agreement, record.epoch, step.state_dict)
             wanted = enough if record.epoch + 1 >= settled else max(enough, 1 - UNSETTLED)
             return agreement >= wanted or best.waited >= self.settings.warmup_patience
@@ -269,7 +268,7 @@ class Trainer:
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(state) if record.empty and trains_on else 0
             record.vote_weight = self._set_targets(x, state)
-            record.delta_q = F.mse_loss(state.targets, before).item()
+            record.delta_q = mean_change(state, before)
             unsettled = refilled or (method.soft and loop.rises)
             return record.delta_q < method.tolerance and not unsettled
 

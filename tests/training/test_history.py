@@ -1,0 +1,27 @@
+import pytest
+import torch
+import torch.nn.functional as F
+from tests.methods.embedded import embedded, started
+
+from infomeans.methods.state import SampleState
+from infomeans.training.history import initial_agreement, mean_change, measure
+
+
+@pytest.mark.parametrize("chunk", [7, 8192])
+def test_what_is_measured_adds_up_over_any_chunks(chunk, monkeypatch):
+    monkeypatch.setattr(SampleState, "chunk", chunk)
+    state, sums = embedded(), []
+    method, initial = started("mi-adm", state), state.targets.argmax(dim=1).roll(3)
+    same = (method(state.embedding).argmax(dim=1) == initial).float().mean()
+    before = state.targets.roll(1, dims=1)
+    expected = F.mse_loss(state.targets, before)
+    total = SampleState.total
+    monkeypatch.setattr(
+        SampleState, "total", lambda *args: sums.append(total(*args)) or total(*args)
+    )
+    assert initial_agreement(method, state, initial) == pytest.approx(same.item())
+    assert mean_change(state, before) == pytest.approx(expected.item())
+    assert measure(method, state)["empty"] == 0
+    # One process of several adds its sums to those of the others.
+    assert [set(part) for part in sums] == [{"same"}, {"change"}, {"p", "h", "sizes"}]
+    assert all(isinstance(value, torch.Tensor) for part in sums for value in part.values())
