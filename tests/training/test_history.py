@@ -4,6 +4,7 @@ import torch.nn.functional as F
 from tests.methods.embedded import embedded, started
 
 from infomeans.methods.state import SampleState
+from infomeans.training import Record
 from infomeans.training.history import initial_agreement, mean_change, measure
 
 
@@ -25,3 +26,9 @@ def test_what_is_measured_adds_up_over_any_chunks(chunk, monkeypatch):
     # One process of several adds its sums to those of the others.
     assert [set(part) for part in sums] == [{"same"}, {"change"}, {"p", "h", "sizes"}]
     assert all(isinstance(value, torch.Tensor) for part in sums for value in part.values())
+
+
+@pytest.mark.parametrize("name", ["mi", "empty", "loss"])
+def test_a_term_cannot_hide_another_value_of_the_record(name):
+    with pytest.raises(ValueError, match=f"term {name}, but records have another value"):
+        Record("alternate", 0).add_terms({"clustering": 1.0, name: 2.0})

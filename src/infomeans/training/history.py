@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from infomeans import functional as IF
+from infomeans.errors import few
 from infomeans.methods.base import Method
 from infomeans.methods.state import SampleState, Statistics
 
@@ -60,6 +61,16 @@ class Record:
     empty: int | None = None
     back_to: int | None = None
     seconds: float = 0.0
+
+    def add_terms(self, terms: Mapping[str, float]) -> None:
+        """Set the terms of the loss, and the loss, which is their sum."""
+        taken = [name for name in terms if name in {one.name for one in fields(self)}]
+        if taken:
+            raise ValueError(
+                f"The loss names a term {few(taken)}, but records have another value of that name; "
+                f"rename the term."
+            )
+        self.terms, self.loss = dict(terms), sum(terms.values())
 
     def as_dict(self) -> dict[str, Any]:
         """The record as a flat dictionary, with the terms under their own names."""

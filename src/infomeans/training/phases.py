@@ -124,8 +124,7 @@ class Loop:
                 sums[name] = sums.get(name, 0) + term.detach() * len(index)
             if self.on_step is not None:
                 self.on_step(done, len(batches))
-        record.terms = {name: value.item() / len(order) for name, value in sums.items()}
-        record.loss = sum(record.terms.values())
+        record.add_terms({name: value.item() / len(order) for name, value in sums.items()})
         check_finite(record.loss, "loss", record, self.settings)
 
     def _known(self, x: Feed, state: SampleState, index: Tensor, targets: bool) -> tuple[Any, ...]:
