@@ -24,12 +24,18 @@ def quick_demo(monkeypatch):
 
 
 @pytest.mark.usefixtures("quick_demo")
-def test_the_demo_compares_five_methods_and_writes_a_run(infomeans, tmp_path):
+def test_the_demo_compares_five_methods_and_writes_a_run(infomeans, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("read a second time")
+
     out = tmp_path / "run"
+    for name in ("load_model", "open_input"):
+        monkeypatch.setattr(f"infomeans.report.report.{name}", refuse)
     shown = infomeans("demo", "--out", out).output
     methods = ["kmeans", "autoencoder+kmeans", "graph", "graph-embedding", "mi-adm"]
     for method in methods:
         assert method in shown
+    assert (out / "report.html").exists()
     with (out / "labels.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 1797

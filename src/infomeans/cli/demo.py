@@ -27,14 +27,14 @@ def demo(
 
     Example: infomeans demo --out digits --seed 1
     """
-    from infomeans.runs import Run, check_free, free_folder
+    from infomeans.runs import check_free, free_folder
 
     folder = out or free_folder("demo-run")
     check_free(folder, overwrite=overwrite)
     with loading():
         from infomeans.workflows.demo import run_demo
 
-    rows = run_demo(
+    done = run_demo(
         folder,
         seed,
         lambda what: console.print(f"[bold]{what}"),
@@ -45,7 +45,7 @@ def demo(
     table.add_column("method")
     for name in ("accuracy", "NMI", "ARI", "I(X;K)", "time"):
         table.add_column(name, justify="right")
-    for row in rows:
+    for row in done.rows:
         figures = (row.acc, row.nmi, row.ari, row.mi)
         table.add_row(row.method, *(f"{x:.3f}" for x in figures), duration(row.seconds))
     console.print(table)
@@ -54,4 +54,4 @@ def demo(
         "the clusters of graph-embedding. I(X;K) is in nats, at most log 10 = 2.303."
     )
     say(f"Results: {folder}/")
-    leave_report(Run(folder))
+    leave_report(done.run, done.data, done.estimator)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from infomeans._typing import IntArray
-from infomeans.data import benchmark
+from infomeans.data import Dataset, benchmark
 from infomeans.estimators import MIADM, Autoencoder
+from infomeans.estimators.base import SampleClusterer
 from infomeans.metrics import scores
+from infomeans.runs import Run
+from infomeans.runs.labels import entropies
 from infomeans.threads import limited
 from infomeans.training import kept
 from infomeans.workflows.baselines import find_baseline
 from infomeans.workflows.cluster import create_run, finish
 from infomeans.workflows.request import Request
+
+
+class Demo(NamedTuple):
+    """The table of the demo; the run of MI-ADM, with its samples and its estimator."""
+
+    rows: list[Row]
+    run: Run
+    data: Dataset
+    estimator: SampleClusterer
 
 
 @dataclass(frozen=True)
@@ -40,7 +52,7 @@ def run_demo(
     *,
     threads: int | None = None,
     overwrite: bool = False,
-) -> list[Row]:
+) -> Demo:
     """Cluster the 1,797 digits that ship with scikit-learn, and write the run to a folder.
 
     Parameters
@@ -60,9 +72,7 @@ def run_demo(
         return _run_demo(folder, seed, announce, overwrite=overwrite)
 
 
-def _run_demo(
-    folder: Path, seed: int, announce: Callable[[str], None], *, overwrite: bool
-) -> list[Row]:
+def _run_demo(folder: Path, seed: int, announce: Callable[[str], None], *, overwrite: bool) -> Demo:
     digits, k = benchmark("digits"), 10
     classes = digits.labels
     assert classes is not None
@@ -96,10 +106,9 @@ def _run_demo(
     run = create_run(folder, request, digits, model.n_threads_, overwrite=overwrite)
     model.history_ = [*encoder.history_, *model.history_]
     finish(run, model, digits, {"seconds": seconds, "methods": [asdict(row) for row in rows]})
-    return rows
+    return Demo(rows, run, digits, model)
 
 
 def _label_entropy(labels: IntArray) -> float:
     """Mutual information between data and hard labels, which is the entropy of the labels."""
-    shares = np.bincount(labels) / len(labels)
-    return -sum(share * math.log(share) for share in shares if share)
+    return float(entropies(np.bincount(labels)[None] / len(labels))[0])
