@@ -7,7 +7,6 @@ from threading import Barrier, Thread
 import pytest
 import torch
 from threadpoolctl import threadpool_info
-from torch import nn
 
 from infomeans import threads
 from infomeans.networks import build_network
@@ -308,14 +307,3 @@ def test_the_variable_of_openmp_is_no_less_than_a_limit(monkeypatch):
     assert threads.allowed() == 2
     monkeypatch.setenv("OMP_NUM_THREADS", "many")
     assert threads.allowed() == 16
-
-
-def test_counting_the_work_changes_nothing():
-    module = nn.Sequential(nn.Linear(5, 7), nn.BatchNorm1d(7), nn.Dropout(), nn.Linear(7, 3))
-    module[1].eval()
-    torch.manual_seed(0)
-    state = torch.get_rng_state()
-    assert threads.multiply_adds(module, torch.zeros(2, 5)) == 2 * (5 * 7 + 7 * 3)
-    assert [part.training for part in module] == [True, False, True, True]
-    assert torch.equal(torch.get_rng_state(), state)
-    assert module[1].num_batches_tracked == 0

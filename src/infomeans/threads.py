@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
-    from torch import Tensor, nn
-
 WORTH_A_THREAD = 500_000_000
 """Multiply-adds per step that justify one more thread; see `benchmarks/thread_steps.py`.
 
@@ -241,31 +239,6 @@ def default_threads(work: float) -> int:
 
     worth = 1 if threads_spin() else 1 + int(work // WORTH_A_THREAD)
     return min(worth, torch.get_num_threads(), available_cpus())
-
-
-def multiply_adds(module: nn.Module, samples: Tensor) -> int:
-    """Count the multiply-adds of a forward pass by running it.
-
-    Parameters
-    ----------
-    module : nn.Module
-        The module, run in evaluation mode; its modes are restored.
-    samples : Tensor
-        Its input.
-    """
-    import torch
-    from torch.utils.flop_counter import FlopCounterMode
-
-    modes = [(part, part.training) for part in module.modules()]
-    try:
-        with torch.random.fork_rng(devices=()), torch.no_grad():
-            module.eval()
-            with FlopCounterMode(display=False) as counter:
-                module(samples)
-    finally:
-        for part, training in modes:
-            part.training = training
-    return int(counter.get_total_flops() // 2)
 
 
 class _Inside(threading.local):

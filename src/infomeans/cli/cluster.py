@@ -302,15 +302,10 @@ def _begun(out: Path | None, given: dict[str, Any], named: set[str]) -> dict[str
 
     if out is None:
         raise InputError("--resume needs --out, the folder of the run to resume.")
-    kept: dict[str, Any] = dict(Run(out).config["arguments"])
-    before, now, problems = _flat(kept), _flat(given), Problems()
-    for name in sorted(named & now.keys()):
-        if now[name] != before.get(name):
-            problems.add(
-                f"{out} was started with {name} {before.get(name)!r}, not {now[name]!r}; --resume "
-                f"cannot change it."
-            )
-    problems.report()
+    run = Run(out)
+    kept: dict[str, Any] = dict(run.config["arguments"])
+    now = {name: value for name, value in _flat(given).items() if name in named}
+    run.check_resumed(_flat(kept), now)
     return kept
 
 

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from infomeans import functional as IF
 from infomeans._typing import Array
 from infomeans.data.arrays import channel_axis, network_shape
 from infomeans.model.scaling import Scaling
 from infomeans.networks import AnyNetwork, Identity
-from infomeans.threads import multiply_adds
 
 EXACT = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.uint16, torch.float16)
 """Types whose values float32 represents exactly, besides float32 itself."""
@@ -168,6 +168,26 @@ def evaluating(module: nn.Module) -> Iterator[None]:
     finally:
         for part, training in modes:
             part.training = training
+
+
+def multiply_adds(module: nn.Module, samples: Tensor) -> int:
+    """Count the multiply-adds of a forward pass by running it.
+
+    Parameters
+    ----------
+    module : nn.Module
+        The module, run in evaluation mode.
+    samples : Tensor
+        Its input.
+    """
+    with (
+        torch.random.fork_rng(devices=()),
+        torch.no_grad(),
+        evaluating(module),
+        FlopCounterMode(display=False) as counter,
+    ):
+        module(samples)
+    return int(counter.get_total_flops() // 2)
 
 
 def as_tensor(samples: NDArray[Any]) -> Tensor:

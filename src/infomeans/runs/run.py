@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 
 from infomeans._typing import Array
-from infomeans.errors import InputError
+from infomeans.errors import InputError, Problems
 from infomeans.files import write_atomic
 from infomeans.naming import Names
 from infomeans.runs import places
 from infomeans.runs.labels import Labels
-from infomeans.runs.places import CONFIG, METRICS, is_run
+from infomeans.runs.places import CONFIG, METRICS, is_complete, is_run
 
 FORMAT = 1
 _HISTORY, _CHECKPOINT, _MODEL = "history.jsonl", "checkpoint.safetensors", "model"
@@ -83,7 +83,7 @@ class Run:
     @property
     def complete(self) -> bool:
         """Whether the run is complete."""
-        return (self.path / METRICS).exists()
+        return is_complete(self.path)
 
     @property
     def unfinished(self) -> str:
@@ -99,6 +99,17 @@ class Run:
         """Refuse an incomplete run."""
         if self.unfinished:
             raise InputError(self.unfinished)
+
+    def check_resumed(self, begun: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        """Refuse arguments other than those the run was started with; report all of them."""
+        problems = Problems()
+        for name in sorted(now):
+            if now[name] != begun.get(name):
+                problems.add(
+                    f"{self.path} was started with {name} {begun.get(name)!r}, not {now[name]!r}; "
+                    f"--resume cannot change it."
+                )
+        problems.report()
 
     @property
     def method(self) -> str:

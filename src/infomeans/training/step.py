@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from infomeans.methods.base import Method
 from infomeans.methods.batch import Batch, Network
 from infomeans.methods.state import Statistics
-from infomeans.threads import multiply_adds
+from infomeans.model.model import multiply_adds
 
 Augment = Callable[[Tensor], Tensor]
 

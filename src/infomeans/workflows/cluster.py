@@ -154,12 +154,7 @@ def create_run(
 def _resumed(out: Path, request: Request, data: Dataset) -> Run:
     run = Run(out)
     begun, now = asdict(Request(**run.config["arguments"])), json.loads(json.dumps(asdict(request)))
-    for name in begun:
-        if begun[name] != now[name]:
-            raise InputError(
-                f"{out} was started with {name} {begun[name]!r}, not {now[name]!r}; --resume "
-                f"cannot change it."
-            )
+    run.check_resumed(begun, now)
     if run.config["data"]["fingerprint"] != data.fingerprint:
         raise InputError(
             f"the data have changed since {out} was started, so it cannot be resumed; use another "
