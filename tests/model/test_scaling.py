@@ -71,3 +71,12 @@ def test_nan_in_a_data_set_is_named_with_its_samples(value, shape, estimator):
     X[3, 1] = X[7, 2] = value
     with pytest.raises(InputError, match="array: NaN or infinity in the samples 3, 7; only finite"):
         estimator(2).fit(Dataset.of_array(X))
+
+
+@pytest.mark.parametrize(("widths", "one_unit"), [([1, 1.5, 2, 0], True), ([1, 1, 9, 0], False)])
+def test_a_table_keeps_its_proportions_if_its_features_seem_to_have_one_unit(widths, one_unit):
+    X = np.linspace(0, 1, 40)[:, None] * widths + 5.0
+    data = Dataset.of_array(X)
+    expected = Scaling.of_embeddings(data) if one_unit else Scaling.of_features(data)
+    scaled = Scaling.of_table(data)(torch.tensor(X))
+    torch.testing.assert_close(scaled, expected(torch.tensor(X)))
