@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class Dataset:
     """Samples with their ids, and how they were read.
 
-    The samples may be in memory, in a memory-mapped file, or in image files that are decoded on
-    demand. Code that uses a data set need not know which.
+    The samples may be in memory, in a memory-mapped file, or decoded on demand by a function of
+    yours (`DecodedRows`). Code that uses a data set need not know which. `open` decodes image files
+    at once and keeps them in memory.
 
     Parameters
     ----------

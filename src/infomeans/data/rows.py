@@ -95,7 +95,7 @@ class ArrayRows(Rows):
 
 
 class DecodedRows(Rows):
-    """Samples that are decoded on demand, such as image files.
+    """Samples that a function decodes on demand.
 
     Parameters
     ----------
@@ -105,6 +105,14 @@ class DecodedRows(Rows):
         Shape of all samples; the first axis is the sample.
     dtype : numpy dtype
         Type of the values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans.data.rows import DecodedRows
+    >>> rows = DecodedRows(lambda index: np.array([[i, i**2] for i in index]), (5, 2), int)
+    >>> rows.batch([3, 1]).tolist()
+    [[3, 9], [1, 1]]
     """
 
     def __init__(
