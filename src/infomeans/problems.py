@@ -34,5 +34,6 @@ def start_problems(agreement: float | None) -> list[str]:
         return []
     return [
         f"Training lost the initial clusters: the adjusted Rand index between these and the result "
-        f"is {agreement:.2f}. Try a lower learning_rate, or compare with --method graph."
+        f"is {agreement:.2f}. Try a lower learning_rate, or compare with GraphBaseline "
+        f"(--method graph)."
     ]

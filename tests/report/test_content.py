@@ -74,6 +74,8 @@ def test_a_training_that_was_broken_off_is_said(find):
 
 
 def test_a_training_that_went_back_is_said(find):
+    warm = [{"phase": "warm-up", "epoch": 4, "back_to": 1}]
+    assert "in the phase warm-up" in content._about_training(warm)[0]
     lost = [{"phase": "alternate", "epoch": 9, "delta_q": 0.02, "back_to": 6}]
     (said,) = content.warnings(find(SURE, history=lost))
     assert "from epoch 10 to epoch 7" in said

@@ -185,8 +185,9 @@ def _about_training(history: Sequence[Mapping[str, Any]]) -> list[str]:
     last = history[-1] if history else {}
     if last.get("back_to") is not None:
         return [
-            f"The clusters got worse in the alternation, and training went back from epoch "
-            f"{last['epoch'] + 1} to epoch {last['back_to'] + 1}. A lower learning rate may help."
+            f"The clusters got worse in the phase {last['phase']}, and training went back from "
+            f"epoch {last['epoch'] + 1} to epoch {last['back_to'] + 1}. A lower learning rate may "
+            f"help."
         ]
     if (last.get("delta_q") or 0) <= MOVING:
         return []
@@ -305,7 +306,10 @@ def baselines(found: Findings) -> list[dict[str, Any]]:
 
 
 def _kmeans(found: Findings, data: Dataset) -> dict[str, Any]:
-    """K-means as `--method kmeans`, on a subset of the samples if there are many."""
+    """K-means with the scaling of `--method kmeans`, but few starts, and a subset of many samples.
+
+    It is quick, so its figures may be a little below those of `--method kmeans`.
+    """
     some = np.sort(np.random.default_rng(0).permutation(len(data))[:BASELINE_SAMPLES])
     request = found.run.config["arguments"]
     baseline = KMeansBaseline(

@@ -40,8 +40,8 @@ class Callback:
         Parameters
         ----------
         phases : dict of str to int
-            The most epochs of each phase, in their order; see `on_phase`. Of a training that is
-            resumed, phases that are complete already are among them.
+            Maximum number of epochs of each phase, in order; see `on_phase`. If training resumes,
+            this includes phases that are already complete.
         """
 
     def on_phase(self, phase: str, epochs: int) -> None:
