@@ -390,12 +390,5 @@ def _write_head(ax: Axes, cluster: int, facts: str, grid: _Grid) -> None:
 
     assert ax.figure is not None
     moved = ScaledTranslation(4 / 72, (top + 3.5) / 72, ax.figure.dpi_scale_trans)
-    ax.scatter(
-        [0],
-        [1],
-        s=36,
-        color=colour,
-        marker=_MARKERS[sign],
-        clip_on=False,
-        transform=ax.transAxes + moved,
-    )
+    symbol: dict[str, Any] = {"s": 36, "color": colour, "marker": _MARKERS[sign]}
+    ax.scatter([0], [1], **symbol, clip_on=False, transform=ax.transAxes + moved)
