@@ -42,6 +42,15 @@ class Model(nn.Module):
     views : (v, 2, 3) array
         Affine maps. Posteriors are averaged over an image and its transformed views. All images
         get the same views, so no sample depends on another.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from infomeans.model import Model, Scaling
+    >>> from infomeans.networks import Identity
+    >>> model = Model((2,), Scaling(torch.tensor(1.0), torch.tensor(0.5)), Identity())
+    >>> model.scaled(torch.tensor([[1.0, 3.0]]))
+    tensor([[0., 1.]])
     """
 
     views: Tensor

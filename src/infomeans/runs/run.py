@@ -47,6 +47,17 @@ class Run:
     ----------
     path : path
         The folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from infomeans.runs import Run
+    >>> config = {"versions": {}, "arguments": {"method": "mi-adm"}, "data": {}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run = Run.create(Path(folder, "run"), config)
+    ...     run.method, run.complete
+    ('mi-adm', False)
     """
 
     def __init__(self, path: str | Path) -> None:

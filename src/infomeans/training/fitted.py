@@ -28,6 +28,14 @@ class Fitted:
         The initial clusters; None for a baseline.
     history : list of dict
         One record per epoch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans.training import Fitted
+    >>> fitted = Fitted(np.zeros((2, 1)), posteriors=np.array([[0.9, 0.1], [0.8, 0.2]]))
+    >>> fitted.sizes.tolist(), fitted.problems()[0][:27]
+    ([2, 0], 'The clusters have collapsed')
     """
 
     embedding: Array
