@@ -30,7 +30,7 @@ from infomeans.functional.affine import LIMITS
 from infomeans.methods import find_method
 from infomeans.model import Model, Scaling
 from infomeans.networks import DenoisingAutoencoder, build_network, takes_embeddings
-from infomeans.start import check_init, find_start
+from infomeans.start import check_init, choose_start, find_start
 from infomeans.threads import limited, step_threads
 from infomeans.training import (
     Callback,
@@ -334,12 +334,24 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         if saved is not None:
             return saved
         trainer.announce("start")
+        init = self.init
+        if isinstance(init, str) and init == "auto":
+            init = "graph" if self.augment else trainer.settings.start
+        if isinstance(init, str) and init == "auto" and len(data) > 2 * self.n_clusters > 2:
+            embedded = takes_embeddings(self.network)
+            return choose_start(
+                data.batch,
+                z.cpu().numpy(),
+                self.n_clusters,
+                seed=trainer.seed,
+                table=len(data.shape) == 1 and not embedded,
+                embedded=embedded,
+            )
         lam = trainer.method.start_lam
-        automatic = isinstance(self.init, str) and self.init == "auto"
         return find_start(
             z.cpu().numpy(),
             self.n_clusters,
-            trainer.settings.start if automatic else self.init,
+            init,
             seed=trainer.seed,
             images=channels_first(data.X) if self.augment else None,
             **({} if lam is None else {"lam": lam}),

@@ -100,11 +100,13 @@ def clusters_and_graph(
     n_neighbors = n_neighbors or usual_neighbors(len(X), n_clusters)
     if images is None:
         graph = neighbor_graph(X, n_neighbors)
-        return _clusters(X, graph, n_clusters, min_share), graph
+        return clusters_of_graph(X, graph, n_clusters, min_share), graph
     squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
     graph = weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
     tangent = nearest_images(images, candidates, n_neighbors)
-    labels, moved = (_clusters(X, g, n_clusters, min_share) for g in (graph, tangent))
+    labels, moved = (
+        clusters_of_graph(X, g, n_clusters, min_share) for g in (graph, tangent)
+    )
     lead = neighbor_information(graph, labels) - neighbor_information(tangent, moved)
     clearly = lead > CLEARLY_BETTER * math.log(n_clusters)
     return (labels, graph) if clearly else (moved, tangent)
@@ -140,7 +142,22 @@ def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
     return float((joint[met] * np.log(joint[met] / independent[met])).sum())
 
 
-def _clusters(X: Array, graph: sparse.csr_array, n_clusters: int, min_share: float) -> IntArray:
+def clusters_of_graph(
+    X: Array, graph: sparse.csr_array, n_clusters: int, min_share: float = 0.2
+) -> IntArray:
+    """The clusters of `agglomerate` for a given graph.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Samples, for those that no path of the graph connects.
+    graph : (n, n) sparse array
+        Weights of the neighbours, the largest weight of a row first.
+    n_clusters : int
+        Number of clusters.
+    min_share : float
+        As in `agglomerate`.
+    """
     start = first_clusters(graph, n_clusters)
     merges = merge_all(X, graph, start, n_clusters)
     state = _cut(start, merges, n_clusters, min_share)

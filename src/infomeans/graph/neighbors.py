@@ -1,6 +1,7 @@
 """The directed nearest-neighbour graph."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
@@ -85,3 +86,38 @@ def weighted_graph(squared: Array, neighbors: IntArray) -> sparse.csr_array:
     weights /= weights.sum(axis=1, keepdims=True)
     indptr = np.arange(0, n * k + 1, k)
     return sparse.csr_array((weights.ravel(), neighbors.ravel(), indptr), shape=(n, n))
+
+
+def mixed_graph(graphs: Sequence[sparse.csr_array]) -> sparse.csr_array:
+    """The mean of several graphs on the same samples, with the largest weight of a row first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans.graph import mixed_graph, neighbor_graph
+    >>> one, other = np.array([[0.0], [1.0], [3.0]]), np.array([[0.0], [3.0], [1.0]])
+    >>> mixed_graph([neighbor_graph(X, n_neighbors=1) for X in (one, other)]).toarray()
+    array([[0. , 0.5, 0.5],
+           [0.5, 0. , 0.5],
+           [0.5, 0.5, 0. ]])
+    """
+    if len(graphs) == 1:
+        return graphs[0]
+    mean = sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
+    rows = np.repeat(np.arange(mean.shape[0]), np.diff(mean.indptr))
+    order = np.lexsort((mean.indices, -mean.data, rows))
+    parts = (mean.data[order], mean.indices[order], mean.indptr)
+    return sparse.csr_array(parts, shape=mean.shape)
+
+
+def strongest(graph: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
+    """The first neighbours of every sample, with rows that sum to one.
+
+    Every row must have at least `n_neighbors`, the largest weight first.
+    """
+    n = graph.shape[0]
+    kept = graph.indptr[:-1, None] + np.arange(n_neighbors)
+    weights = graph.data[kept]
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    indptr = np.arange(0, kept.size + 1, n_neighbors)
+    return sparse.csr_array((weights.ravel(), graph.indices[kept].ravel(), indptr), shape=(n, n))

@@ -1,6 +1,7 @@
 """Find the initial clusters in the embedding of a pretrained network."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,11 +39,17 @@ class Start:
         Soft targets; by default the one-hot labels.
     neighbors : Neighbors, optional
         Neighbours in the graph, if the clusters come from one.
+    choice : dict, optional
+        The candidates and their scores, if there was a choice; see `Choice.as_dict`.
+    stability : (n,) tensor, optional
+        Share of the alternatives that agree with the cluster of each sample.
     """
 
     labels: Tensor
     targets: Tensor | None = None
     neighbors: Neighbors | None = None
+    choice: Mapping[str, Any] | None = None
+    stability: Tensor | None = None
 
 
 def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:

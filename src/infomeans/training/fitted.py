@@ -28,6 +28,10 @@ class Fitted:
         The initial clusters; None for a baseline.
     history : list of dict
         One record per epoch.
+    choice : dict or None
+        How the initial clusters were chosen, if they were; see `infomeans.start.Choice`.
+    stability : (n,) array or None
+        Share of the alternatives to the initial clusters that agree with them on a sample.
 
     Examples
     --------
@@ -42,6 +46,8 @@ class Fitted:
     posteriors: Array
     initial_labels: IntArray | None = None
     history: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    choice: Mapping[str, Any] | None = None
+    stability: Array | None = None
 
     @cached_property
     def labels(self) -> IntArray:

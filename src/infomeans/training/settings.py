@@ -36,7 +36,7 @@ class Settings:
     paper_noise : bool
         Whether hidden layers have a ReLU, and the noisy pass has a dropout of 0.1 at the input, at
         every hidden layer and at the embedding, as in the paper's text.
-    start : {"graph", "soft_kmeans"}
+    start : {"auto", "soft_kmeans"}
         The meaning of `init="auto"`.
     least_features : int
         Minimum length of the embedding; otherwise it equals the number of clusters.
@@ -69,7 +69,7 @@ class Settings:
     detach_clean: bool
     glorot: bool
     paper_noise: bool
-    start: Literal["graph", "soft_kmeans"]
+    start: Literal["auto", "soft_kmeans"]
     least_features: int
     validation_share: float
     pretrain_patience: int
@@ -123,7 +123,7 @@ def fast(
         detach_clean=True,
         glorot=False,
         paper_noise=False,
-        start="graph",
+        start="auto",
         least_features=16,
         validation_share=0.0,
         pretrain_patience=100,

@@ -87,6 +87,7 @@ class Trainer:
         self.checkpoint = checkpoint
         self.history: list[Record] = []
         self._announced = False
+        self._start: Start | None = None
         # The scaling stays on the CPU, where samples are prepared: not every device has doubles.
         self.network.to(fabric.device)
         # Convolutions on a CPU are faster with channels last; other layers ignore it.
@@ -149,7 +150,11 @@ class Trainer:
         if samples is None:
             return None
         neighbors = samples["neighbors"]
-        return Start(samples["initial"], neighbors=neighbors and Neighbors(*neighbors))
+        return Start(
+            samples["initial"],
+            neighbors=neighbors and Neighbors(*neighbors),
+            **self._saved["start"],
+        )
 
     def announce(self, phase: str, epochs: int = 0, done: int = 0) -> None:
         """Tell the callbacks that a phase begins, or goes on."""
@@ -178,6 +183,7 @@ class Trainer:
             What is known of the samples in the end.
         """
         method = self.method.to(self.fabric.device)
+        self._start = start
         state = self._first_state(z, start)
         method.start(state)
         if start is not None:
@@ -195,7 +201,17 @@ class Trainer:
             posteriors.numpy(),
             None if state.initial is None else state.initial.cpu().numpy(),
             [record.as_dict() for record in self.history],
+            **{
+                name: value.numpy() if isinstance(value, Tensor) else value
+                for name, value in self._chosen().items()
+            },
         )
+
+    def _chosen(self) -> dict[str, Any]:
+        """How the start was chosen; empty if there was no choice."""
+        if self._start is None:
+            return {}
+        return {"choice": self._start.choice, "stability": self._start.stability}
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
         n_clusters, columns = self.method.n_clusters, self.method.columns
@@ -344,6 +360,7 @@ class Trainer:
                 "phase": phase.name,
                 "next": following,
                 "seed": self.seed,
+                "start": self._chosen(),
                 "network": self.network.state_dict(),
                 "history": [record.as_dict() for record in self.history],
             }

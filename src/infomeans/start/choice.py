@@ -1,0 +1,269 @@
+"""Choose the initial clusters among several candidates, without labels.
+
+The sign is the mutual information between the clusters of neighbours (`neighbor_information`). It
+is measured in every view of the samples, for every candidate, and summed with a weight per view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from sklearn.neighbors import NearestNeighbors
+
+from infomeans._typing import Array, IntArray
+from infomeans.graph import mixed_graph, neighbor_information, usual_neighbors
+from infomeans.graph.agglomeration import clusters_of_graph
+from infomeans.graph.neighbors import nearest_neighbors, strongest, weighted_graph
+from infomeans.methods.state import Neighbors
+from infomeans.start.initial import Start, kmeans
+from infomeans.start.views import EMBEDDING, reduced, view, view_names
+
+MOST_SAMPLES = 12_000
+"""The choice looks at no more samples than this; the chosen way then clusters all."""
+
+N_INIT = 5
+"""Number of random starts of K-means for a candidate."""
+
+NEAR = 0.05
+"""Candidates count as alternatives as `exp(-lead / (NEAR log K))`."""
+
+Views = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A way to find clusters, and its result.
+
+    Attributes
+    ----------
+    way : {"graph", "kmeans"}
+        Graph agglomeration or K-means.
+    views : tuple of str
+        The views whose graphs are mixed, or the view of K-means.
+    labels : (n,) integer array
+        The clusters.
+    score : float
+        Mean `neighbor_information` over the views, weighted, in nats.
+    """
+
+    way: Literal["graph", "kmeans"]
+    views: tuple[str, ...]
+    labels: IntArray
+    score: float
+
+    @property
+    def name(self) -> str:
+        """In words, such as "graph on data and embedding"."""
+        way = "graph" if self.way == "graph" else "K-means"
+        return f"{way} on {' and '.join(self.views)}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The candidates for the initial clusters.
+
+    Attributes
+    ----------
+    candidates : list of Candidate
+        All candidates, the highest score first.
+    weights : dict of str to float
+        Weight of each view; they sum to one.
+    graph : (n, n) sparse array
+        The graph of the chosen views.
+    """
+
+    candidates: list[Candidate]
+    weights: dict[str, float]
+    graph: sparse.csr_array
+
+    @property
+    def best(self) -> Candidate:
+        """The chosen candidate."""
+        return self.candidates[0]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The choice as JSON, without the clusters."""
+        return {
+            "chosen": self.best.name,
+            "scores": {one.name: round(one.score, 4) for one in self.candidates},
+            "weights": {name: round(weight, 4) for name, weight in self.weights.items()},
+            "n_samples": len(self.best.labels),
+        }
+
+    def stability(self) -> Array:
+        """How much of the alternatives agrees with the chosen cluster of each sample (n,).
+
+        Clusters of an alternative are matched to the chosen ones. A candidate counts less, the
+        further its score is behind.
+        """
+        best, n_clusters = self.best, int(self.best.labels.max()) + 1
+        scale = NEAR * max(np.log(n_clusters), 1e-12)
+        agreement, total = np.zeros(len(best.labels)), 0.0
+        for other in self.candidates[1:]:
+            weight = float(np.exp((other.score - best.score) / scale))
+            agreement += weight * (matched(best.labels, other.labels) == best.labels)
+            total += weight
+        return agreement / total if total > 0 else np.ones(len(best.labels))
+
+
+def choose(views: Views, n_clusters: int, *, seed: int) -> Choice:
+    """Cluster the views in several ways and order the results by their neighbour information.
+
+    Candidates are the graph and K-means on every view, and the graph on every pair of views.
+
+    The information is measured on graphs with twice as many neighbours as the candidates use, so
+    that half of the edges are new to all of them. A view is weighted by the square of its gap: the
+    highest information in it, minus the information of K-means on Gaussian samples with the same
+    covariance. In few dimensions neighbours nearly always share a cluster, which means nothing.
+
+    Parameters
+    ----------
+    views : mapping of str to (n, d) arrays
+        The same samples in several spaces.
+    n_clusters : int
+        Number of clusters, at least 2.
+    seed : int
+        Seed of K-means.
+    """
+    n = len(next(iter(views.values())))
+    count = min(usual_neighbors(n, n_clusters), n - 1)
+    found = {name: nearest_neighbors(z, 2 * count) for name, z in views.items()}
+    wide = {name: weighted_graph(*near) for name, near in found.items()}
+    graphs = {
+        name: weighted_graph(near[0][:, :count], near[1][:, :count]) for name, near in found.items()
+    }
+    clusters: dict[tuple[Any, ...], IntArray] = {}
+    for name, z in views.items():
+        clusters["kmeans", name] = _kmeans(z, n_clusters, seed)
+    for names in (*((name,) for name in views), *combinations(views, 2)):
+        graph = mixed_graph([graphs[name] for name in names])
+        clusters["graph", *names] = clusters_of_graph(views[names[0]], graph, n_clusters)
+    information = {
+        key: {name: neighbor_information(graph, labels) for name, graph in wide.items()}
+        for key, labels in clusters.items()
+    }
+    gaps = {
+        name: max(max(one[name] for one in information.values()) - floor, 0.0)
+        for name, floor in _floors(views, n_clusters, 2 * count, seed).items()
+    }
+    weights = _weights(gaps)
+    candidates = [
+        Candidate(key[0], key[1:], labels, sum(w * information[key][v] for v, w in weights.items()))
+        for key, labels in clusters.items()
+    ]
+    # Of equal candidates the first one made needs the least.
+    candidates.sort(key=lambda one: -one.score)
+    best = mixed_graph([graphs[name] for name in candidates[0].views])
+    return Choice(candidates, weights, best)
+
+
+def matched(labels: IntArray, others: IntArray) -> IntArray:
+    """Other labels, renumbered to agree with the first ones for as many samples as possible."""
+    size = int(max(labels.max(), others.max())) + 1
+    common = np.zeros((size, size), dtype=np.int64)
+    np.add.at(common, (labels, others), 1)
+    rows, columns = linear_sum_assignment(-common)
+    into = np.empty(size, dtype=np.int64)
+    into[columns] = rows
+    return into[others]
+
+
+def choose_start(
+    samples: Callable[[IntArray], NDArray[Any]],
+    z: Array,
+    n_clusters: int,
+    *,
+    seed: int,
+    table: bool = False,
+    embedded: bool = False,
+) -> Start:
+    """Choose the initial clusters in the raw samples and their embedding.
+
+    Parameters
+    ----------
+    samples : callable
+        Returns the raw samples (m, ...) at some positions.
+    z : (n, d) array
+        The embedding of all samples.
+    n_clusters : int
+        Number of clusters.
+    seed : int
+        Seed of K-means, and of the samples to look at if there are very many.
+    table : bool
+        Whether features are columns of a table.
+    embedded : bool
+        Whether the embedding is the raw samples, scaled. It is then no view of its own.
+    """
+    some = _some(len(z), seed)
+    raw = samples(some)
+    views = {name: view(raw, name) for name in view_names(raw, table=table)}
+    if not embedded:
+        views[EMBEDDING] = reduced(z[some].astype(np.float64))
+    choice = choose(views, n_clusters, seed=seed)
+    labels, graph, stability = choice.best.labels, choice.graph, choice.stability()
+    if len(some) < len(z):
+        raw = samples(np.arange(len(z)))
+        spaces = [
+            reduced(z.astype(np.float64)) if name == EMBEDDING else view(raw, name)
+            for name in choice.best.views
+        ]
+        labels, graph = _all_clusters(choice.best.way, spaces, n_clusters, seed)
+        nearest = NearestNeighbors(n_neighbors=1).fit(z[some])
+        stability = stability[nearest.kneighbors(z, return_distance=False)[:, 0]]
+    count = int(np.diff(graph.indptr).min())
+    return Start(
+        torch.as_tensor(labels),
+        neighbors=Neighbors.of_graph(strongest(graph, count)),
+        choice=choice.as_dict(),
+        stability=torch.as_tensor(stability.astype(np.float32)),
+    )
+
+
+def _some(n: int, seed: int) -> IntArray:
+    """Positions of the samples to look at: all, or a random selection."""
+    if n <= MOST_SAMPLES:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, MOST_SAMPLES, replace=False))
+
+
+def _all_clusters(
+    way: str, spaces: Sequence[Array], n_clusters: int, seed: int
+) -> tuple[IntArray, sparse.csr_array]:
+    """Clusters of all samples, found in the chosen way, and the graph of the chosen views."""
+    count = usual_neighbors(len(spaces[0]), n_clusters)
+    graph = mixed_graph([weighted_graph(*nearest_neighbors(z, count)) for z in spaces])
+    if way == "kmeans":
+        return _kmeans(spaces[0], n_clusters, seed), graph
+    return clusters_of_graph(spaces[0], graph, n_clusters), graph
+
+
+def _kmeans(z: Array, n_clusters: int, seed: int) -> IntArray:
+    return kmeans(z, n_clusters, seed=seed, n_init=N_INIT).labels_.astype(np.int64)
+
+
+def _floors(views: Views, n_clusters: int, n_neighbors: int, seed: int) -> dict[str, float]:
+    """The information of K-means on Gaussian samples with the covariance of each view."""
+    rng, floors = np.random.default_rng(seed), {}
+    for name, z in views.items():
+        variances = np.linalg.eigvalsh(np.atleast_2d(np.cov(z.T))).clip(min=0)
+        gaussian = rng.normal(size=z.shape) * np.sqrt(variances)
+        labels = kmeans(gaussian, n_clusters, seed=seed, n_init=1).labels_
+        graph = weighted_graph(*nearest_neighbors(gaussian, n_neighbors))
+        floors[name] = neighbor_information(graph, labels)
+    return floors
+
+
+def _weights(gaps: Mapping[str, float]) -> dict[str, float]:
+    squares = {name: gap**2 for name, gap in gaps.items()}
+    total = sum(squares.values())
+    return {
+        name: square / total if total > 0 else 1 / len(gaps) for name, square in squares.items()
+    }
