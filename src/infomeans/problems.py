@@ -1,12 +1,16 @@
 """What can be wrong with clusters, in plain words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from infomeans.errors import few
 
 COLLAPSED = 0.95
 """If one cluster holds more than this share of the samples, the clusters have collapsed."""
+
+PLAIN = ("K-means on data", "graph on data")
+"""Candidates for the start that need no network."""
 
 LOST = 0.5
 """Below this adjusted Rand index to the initial clusters, training has lost them."""
@@ -37,3 +41,26 @@ def start_problems(agreement: float | None) -> list[str]:
         f"is {agreement:.2f}. Try a lower learning_rate, or compare with GraphBaseline "
         f"(--method graph)."
     ]
+
+
+def choice_words(choice: Mapping[str, Any]) -> str:
+    """How the initial clusters were chosen, and what plain methods would have scored.
+
+    Examples
+    --------
+    >>> from infomeans.problems import choice_words
+    >>> scores = {"graph on data and embedding": 2.0214, "graph on data": 2.0146}
+    >>> choice_words({"chosen": "graph on data and embedding", "scores": scores})
+    'graph on data and embedding: 2.021 nats between neighbours (graph on data 2.015)'
+    """
+    chosen, scores = choice["chosen"], choice["scores"]
+    others = ", ".join(
+        f"{name} {scores[name]:.3f}" for name in PLAIN if name in scores and name != chosen
+    )
+    words = f"{chosen}: {scores[chosen]:.3f} nats between neighbours"
+    return f"{words} ({others})" if others else words
+
+
+def changed_words(changed: float) -> str:
+    """How much training has changed."""
+    return f"changed the cluster of {100 * changed:.1f} % of the samples"

@@ -153,7 +153,7 @@ def test_images_that_make_no_clusters_change_nothing():
     rng = np.random.default_rng(0)
     X = np.repeat(np.eye(3), 20, axis=0) + rng.normal(0, 0.1, (60, 3))
     noise = rng.normal(size=(60, 8, 8))
-    misled = agglomeration._clusters(X, tangent_graph(X, noise, 8), 3, 0.2)
+    misled = agglomeration.clusters_of_graph(X, tangent_graph(X, noise, 8), 3, 0.2)
     assert accuracy(np.repeat([0, 1, 2], 20), misled) < 0.9
     np.testing.assert_array_equal(agglomerate(X, 3, images=noise), agglomerate(X, 3))
 

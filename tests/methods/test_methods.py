@@ -219,7 +219,7 @@ def test_an_empty_cluster_takes_a_part_of_the_largest(slug):
     before = torch.bincount(method(data.embedding).argmax(1), minlength=K)
     assert before[3] == 0
     with torch.no_grad():
-        if slug in ("mi-adm", "depict", "mi-d"):
+        if slug in ("mi-adm", "mi-pairs", "depict", "mi-d"):
             method.bias[3] = -1e4
     assert method.refill(data) == 1
     after = torch.bincount(method(data.embedding).argmax(1), minlength=K)
@@ -235,7 +235,7 @@ def emptied(slug, z, labels, empty=3):
     data = SampleState(z, F.one_hot(labels, K).float())
     method = started(slug, data)
     with torch.no_grad():
-        if slug in ("mi-adm", "depict", "mi-d"):
+        if slug in ("mi-adm", "mi-pairs", "depict", "mi-d"):
             method.bias[empty] = -1e4
         else:
             method.prototypes[empty] = 100.0

@@ -34,7 +34,8 @@ def samples(kind):
 
 
 def fitted(method, kind, **params):
-    """A short fit with one thread."""
+    """A short fit with one thread, from the graph on the embedding."""
+    params |= {"init": "graph"}
     if kind == "embeddings":
         params |= {"network": "residual"}
     return getattr(infomeans, method)(10, random_state=0, **EPOCHS, **params).fit(samples(kind))

@@ -265,6 +265,8 @@ def _clusters(
     votes = VOTES if job.augment else None
     fingerprint = _fingerprint(job, settings, job.params, seen, votes)
     state = cache / f"{'-'.join(map(str, job.key))}-{fingerprint}.safetensors"
+    # All methods are compared from one start; in the paper's preset it is soft K-means.
+    start = {"init": "graph"} if job.preset == "fast" else {}
     model = getattr(infomeans, METHODS[job.slug or job.method].estimator)(
         n_clusters,
         network=encoder.network_,
@@ -274,7 +276,7 @@ def _clusters(
         random_state=job.seed,
         checkpoint=state,
         **_caps(job),
-        **job.params,
+        **{**start, **job.params},
     ).fit(data)
     return _Found(
         model.labels_,

@@ -29,7 +29,12 @@ from infomeans.estimators.saving import USER_SUPPLIED, digest, plain_params
 from infomeans.functional.affine import LIMITS
 from infomeans.methods import find_method
 from infomeans.model import Model, Scaling
-from infomeans.networks import DenoisingAutoencoder, build_network, takes_embeddings
+from infomeans.networks import (
+    DenoisingAutoencoder,
+    ResidualNetwork,
+    build_network,
+    takes_embeddings,
+)
 from infomeans.start import check_init, choose_start, find_start
 from infomeans.threads import limited, step_threads
 from infomeans.training import (
@@ -119,6 +124,8 @@ class DeepEstimator(SampleEstimator):
                 x = data.feed(lambda samples: model.prepare(samples, fabric.device))
                 if self.network == "auto" and isinstance(network, DenoisingAutoencoder):
                     network.start(x.mean())
+                if self.network == "residual" and isinstance(network, ResidualNetwork):
+                    network.start(x.blocks())
                 trainer = Trainer(
                     fabric,
                     model,

@@ -104,9 +104,7 @@ def clusters_and_graph(
     squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
     graph = weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
     tangent = nearest_images(images, candidates, n_neighbors)
-    labels, moved = (
-        clusters_of_graph(X, g, n_clusters, min_share) for g in (graph, tangent)
-    )
+    labels, moved = (clusters_of_graph(X, g, n_clusters, min_share) for g in (graph, tangent))
     lead = neighbor_information(graph, labels) - neighbor_information(tangent, moved)
     clearly = lead > CLEARLY_BETTER * math.log(n_clusters)
     return (labels, graph) if clearly else (moved, tangent)

@@ -49,6 +49,14 @@ METHODS = {
             _PAPER,
         ),
         MethodInfo(
+            "mi-pairs",
+            "MIPairs",
+            "mi_pairs:MIPairsMethod",
+            "mutual information between the clusters of neighbours",
+            "Ji, Henriques, Vedaldi: Invariant information clustering for unsupervised image "
+            "classification and segmentation. ICCV 2019",
+        ),
+        MethodInfo(
             "depict",
             "DEPICT",
             "depict:DEPICTMethod",

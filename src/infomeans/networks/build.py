@@ -14,6 +14,9 @@ from infomeans.networks.convolutional import convolutional_autoencoder
 from infomeans.networks.dense import dense_autoencoder
 from infomeans.networks.residual import ResidualNetwork
 
+COMPONENTS = 64
+"""Number of principal components that the residual network keeps of longer embeddings."""
+
 Shape = tuple[int, ...]
 NetworkFactory = Callable[[Shape, int], nn.Module]
 NetworkSpec = nn.Module | NetworkFactory | Literal["auto", "residual"] | None
@@ -61,7 +64,10 @@ def build_network(
                 f"network={network!r} needs embeddings, X of shape (n, d), but the samples have "
                 f"the shape {shape}; use network='auto' for images."
             )
-        return Identity() if network is None else ResidualNetwork(shape[0])
+        if network is None:
+            return Identity()
+        many = shape[0] > COMPONENTS
+        return ResidualNetwork(shape[0], n_components=COMPONENTS if many else None)
     if isinstance(network, str):
         if network != "auto":
             raise ValueError(f"network={network!r} is unknown; use {_KNOWN}.")

@@ -24,7 +24,7 @@ from infomeans.graph.agglomeration import clusters_of_graph
 from infomeans.graph.neighbors import nearest_neighbors, strongest, weighted_graph
 from infomeans.methods.state import Neighbors
 from infomeans.start.initial import Start, kmeans
-from infomeans.start.views import EMBEDDING, reduced, view, view_names
+from infomeans.start.views import EMBEDDING, View, view_names
 
 MOST_SAMPLES = 12_000
 """The choice looks at no more samples than this; the chosen way then clusters all."""
@@ -35,6 +35,7 @@ N_INIT = 5
 NEAR = 0.05
 """Candidates count as alternatives as `exp(-lead / (NEAR log K))`."""
 
+Way = Literal["graph", "kmeans"]
 Views = Mapping[str, Array]
 
 
@@ -54,7 +55,7 @@ class Candidate:
         Mean `neighbor_information` over the views, weighted, in nats.
     """
 
-    way: Literal["graph", "kmeans"]
+    way: Way
     views: tuple[str, ...]
     labels: IntArray
     score: float
@@ -114,20 +115,24 @@ class Choice:
         return agreement / total if total > 0 else np.ones(len(best.labels))
 
 
-def choose(views: Views, n_clusters: int, *, seed: int) -> Choice:
+def choose(
+    views: Views, unclustered: Mapping[str, Sequence[Array]], n_clusters: int, *, seed: int
+) -> Choice:
     """Cluster the views in several ways and order the results by their neighbour information.
 
     Candidates are the graph and K-means on every view, and the graph on every pair of views.
 
     The information is measured on graphs with twice as many neighbours as the candidates use, so
     that half of the edges are new to all of them. A view is weighted by the square of its gap: the
-    highest information in it, minus the information of K-means on Gaussian samples with the same
-    covariance. In few dimensions neighbours nearly always share a cluster, which means nothing.
+    highest information in it, minus that of K-means on samples without clusters. In few dimensions
+    neighbours nearly always share a cluster, which means nothing.
 
     Parameters
     ----------
     views : mapping of str to (n, d) arrays
         The same samples in several spaces.
+    unclustered : mapping of str to lists of (n, d) arrays
+        What each view would show of samples without clusters; the most information counts.
     n_clusters : int
         Number of clusters, at least 2.
     seed : int
@@ -140,29 +145,39 @@ def choose(views: Views, n_clusters: int, *, seed: int) -> Choice:
     graphs = {
         name: weighted_graph(near[0][:, :count], near[1][:, :count]) for name, near in found.items()
     }
-    clusters: dict[tuple[Any, ...], IntArray] = {}
-    for name, z in views.items():
-        clusters["kmeans", name] = _kmeans(z, n_clusters, seed)
-    for names in (*((name,) for name in views), *combinations(views, 2)):
-        graph = mixed_graph([graphs[name] for name in names])
-        clusters["graph", *names] = clusters_of_graph(views[names[0]], graph, n_clusters)
+    clusters = _candidates(views, graphs, n_clusters, seed)
     information = {
         key: {name: neighbor_information(graph, labels) for name, graph in wide.items()}
         for key, labels in clusters.items()
     }
     gaps = {
-        name: max(max(one[name] for one in information.values()) - floor, 0.0)
-        for name, floor in _floors(views, n_clusters, 2 * count, seed).items()
+        name: max(one[name] for one in information.values())
+        - max(_by_chance(z, n_clusters, 2 * count, seed) for z in spaces)
+        for name, spaces in unclustered.items()
     }
     weights = _weights(gaps)
     candidates = [
-        Candidate(key[0], key[1:], labels, sum(w * information[key][v] for v, w in weights.items()))
-        for key, labels in clusters.items()
+        Candidate(
+            way, names, labels, sum(w * information[way, names][v] for v, w in weights.items())
+        )
+        for (way, names), labels in clusters.items()
     ]
-    # Of equal candidates the first one made needs the least.
     candidates.sort(key=lambda one: -one.score)
     best = mixed_graph([graphs[name] for name in candidates[0].views])
     return Choice(candidates, weights, best)
+
+
+def _candidates(
+    views: Views, graphs: Mapping[str, sparse.csr_array], n_clusters: int, seed: int
+) -> dict[tuple[Way, tuple[str, ...]], IntArray]:
+    """The clusters of every candidate."""
+    clusters: dict[tuple[Way, tuple[str, ...]], IntArray] = {}
+    for names in (*((name,) for name in views), *combinations(views, 2)):
+        graph = mixed_graph([graphs[name] for name in names])
+        clusters["graph", names] = clusters_of_graph(views[names[0]], graph, n_clusters)
+    for name, z in views.items():
+        clusters["kmeans", (name,)] = _kmeans(z, n_clusters, seed)
+    return clusters
 
 
 def matched(labels: IntArray, others: IntArray) -> IntArray:
@@ -202,19 +217,27 @@ def choose_start(
     embedded : bool
         Whether the embedding is the raw samples, scaled. It is then no view of its own.
     """
-    some = _some(len(z), seed)
-    raw = samples(some)
-    views = {name: view(raw, name) for name in view_names(raw, table=table)}
+    some, everything = _some(len(z), seed), np.arange(len(z))
+    raw, rng = samples(some), np.random.default_rng(seed)
+    seen = dict.fromkeys(view_names(raw, table=table), raw)
     if not embedded:
-        views[EMBEDDING] = reduced(z[some].astype(np.float64))
-    choice = choose(views, n_clusters, seed=seed)
+        seen[EMBEDDING] = z[some]
+    views = {name: View(name, part) for name, part in seen.items()}
+    choice = choose(
+        {name: view(seen[name]) for name, view in views.items()},
+        {name: view.surrogates(seen[name], rng) for name, view in views.items()},
+        n_clusters,
+        seed=seed,
+    )
     labels, graph, stability = choice.best.labels, choice.graph, choice.stability()
     if len(some) < len(z):
-        raw = samples(np.arange(len(z)))
-        spaces = [
-            reduced(z.astype(np.float64)) if name == EMBEDDING else view(raw, name)
-            for name in choice.best.views
-        ]
+
+        def whole(name: str) -> Array:
+            parts = np.array_split(everything, -(-len(z) // MOST_SAMPLES))
+            take = z.__getitem__ if name == EMBEDDING else samples
+            return np.concatenate([views[name](take(part)) for part in parts])
+
+        spaces = [whole(name) for name in choice.best.views]
         labels, graph = _all_clusters(choice.best.way, spaces, n_clusters, seed)
         nearest = NearestNeighbors(n_neighbors=1).fit(z[some])
         stability = stability[nearest.kneighbors(z, return_distance=False)[:, 0]]
@@ -249,20 +272,14 @@ def _kmeans(z: Array, n_clusters: int, seed: int) -> IntArray:
     return kmeans(z, n_clusters, seed=seed, n_init=N_INIT).labels_.astype(np.int64)
 
 
-def _floors(views: Views, n_clusters: int, n_neighbors: int, seed: int) -> dict[str, float]:
-    """The information of K-means on Gaussian samples with the covariance of each view."""
-    rng, floors = np.random.default_rng(seed), {}
-    for name, z in views.items():
-        variances = np.linalg.eigvalsh(np.atleast_2d(np.cov(z.T))).clip(min=0)
-        gaussian = rng.normal(size=z.shape) * np.sqrt(variances)
-        labels = kmeans(gaussian, n_clusters, seed=seed, n_init=1).labels_
-        graph = weighted_graph(*nearest_neighbors(gaussian, n_neighbors))
-        floors[name] = neighbor_information(graph, labels)
-    return floors
+def _by_chance(z: Array, n_clusters: int, n_neighbors: int, seed: int) -> float:
+    """The information of K-means on samples without clusters."""
+    labels = kmeans(z, n_clusters, seed=seed, n_init=1).labels_
+    return neighbor_information(weighted_graph(*nearest_neighbors(z, n_neighbors)), labels)
 
 
 def _weights(gaps: Mapping[str, float]) -> dict[str, float]:
-    squares = {name: gap**2 for name, gap in gaps.items()}
+    squares = {name: max(gap, 0.0) ** 2 for name, gap in gaps.items()}
     total = sum(squares.values())
     return {
         name: square / total if total > 0 else 1 / len(gaps) for name, square in squares.items()

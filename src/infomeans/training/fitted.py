@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from infomeans._typing import Array, IntArray
-from infomeans.metrics import ari
+from infomeans.metrics import accuracy, ari
 from infomeans.problems import cluster_problems, start_problems
 
 
@@ -68,6 +68,13 @@ class Fitted:
     def agreement(self) -> float | None:
         """Adjusted Rand index between the clusters and the initial clusters."""
         return None if self.initial_labels is None else ari(self.initial_labels, self.labels)
+
+    @cached_property
+    def changed(self) -> float | None:
+        """Share of the samples that are no longer in their initial cluster."""
+        if self.initial_labels is None:
+            return None
+        return 1 - accuracy(self.initial_labels, self.labels)
 
     def problems(self) -> list[str]:
         """What is wrong with the clusters, in plain words; empty if nothing is."""

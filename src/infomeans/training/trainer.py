@@ -146,14 +146,14 @@ class Trainer:
 
     def saved_start(self) -> Start | None:
         """The start of an interrupted training; None if it was not found before the stop."""
-        samples = self._saved["samples"] if self._saved else None
-        if samples is None:
+        if self._saved is None or self._saved["samples"] is None:
             return None
+        samples = self._saved["samples"]
         neighbors = samples["neighbors"]
         return Start(
             samples["initial"],
             neighbors=neighbors and Neighbors(*neighbors),
-            **self._saved["start"],
+            **self._saved.get("start", {}),
         )
 
     def announce(self, phase: str, epochs: int = 0, done: int = 0) -> None:
@@ -196,15 +196,15 @@ class Trainer:
         """What the trained model says of its samples, as `predict` would say it."""
         blocks = self.model.outputs(x.blocks(EMBED_BATCH), self.fabric.device)
         embedding, posteriors = (torch.cat(part).cpu() for part in zip(*blocks, strict=True))
+        chosen = self._chosen()
+        stability = chosen.get("stability")
         return Fitted(
             embedding.numpy(),
             posteriors.numpy(),
             None if state.initial is None else state.initial.cpu().numpy(),
             [record.as_dict() for record in self.history],
-            **{
-                name: value.numpy() if isinstance(value, Tensor) else value
-                for name, value in self._chosen().items()
-            },
+            choice=chosen.get("choice"),
+            stability=None if stability is None else stability.numpy(),
         )
 
     def _chosen(self) -> dict[str, Any]:

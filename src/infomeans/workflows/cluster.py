@@ -124,7 +124,11 @@ def finish(
     figures = {**_figures(fitted), "epochs": len(estimator.history_), **metrics}
     start = fitted.initial_labels
     if start is not None:
-        figures["start"] = {"agreement": fitted.agreement}
+        figures["start"] = {"agreement": fitted.agreement, "changed": fitted.changed}
+        if fitted.choice is not None:
+            figures["start"]["choice"] = fitted.choice
+    if fitted.stability is not None:
+        figures["stability"] = float(fitted.stability.mean())
     if data.labels is not None:
         figures |= scores_of_labelled(data.labels, fitted.labels)
         if start is not None:
