@@ -12,6 +12,9 @@ COLLAPSED = 0.95
 PLAIN = ("K-means on data", "graph on data")
 """Candidates for the start that need no network."""
 
+UNSTABLE = 0.7
+"""Below this mean stability, other ways to find clusters disagree."""
+
 LOST = 0.5
 """Below this adjusted Rand index to the initial clusters, training has lost them."""
 
@@ -43,24 +46,46 @@ def start_problems(agreement: float | None) -> list[str]:
     ]
 
 
-def choice_words(choice: Mapping[str, Any]) -> str:
-    """How the initial clusters were chosen, and what plain methods would have scored.
+def stability_problems(stability: float | None) -> list[str]:
+    """Whether other ways to start disagree, by the mean stability."""
+    if stability is None or stability >= UNSTABLE:
+        return []
+    return [
+        f"Other ways to find clusters agree on only {100 * stability:.0f}% of the samples: there "
+        f"may be no clear groups, or another number of them."
+    ]
+
+
+def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
+    """How the start of a run was chosen, how stable it is, and what training has changed.
+
+    Parameters
+    ----------
+    metrics : mapping
+        The figures of a run.
 
     Examples
     --------
-    >>> from infomeans.problems import choice_words
+    >>> from infomeans.problems import start_facts
     >>> scores = {"graph on data and embedding": 2.0214, "graph on data": 2.0146}
-    >>> choice_words({"chosen": "graph on data and embedding", "scores": scores})
-    'graph on data and embedding: 2.021 nats between neighbours (graph on data 2.015)'
+    >>> choice = {"chosen": "graph on data and embedding", "scores": scores}
+    >>> start_facts({"start": {"choice": choice, "changed": 0.004}})
+    {'start': 'graph on data and embedding, 2.021 nats between neighbours (graph on data 2.015)',
+     'training': 'changed the cluster of 0.4% of the samples'}
     """
-    chosen, scores = choice["chosen"], choice["scores"]
+    facts, start = {}, metrics.get("start", {})
+    if "choice" in start:
+        facts["start"] = _choice(**start["choice"])
+    if "stability" in metrics:
+        facts["stability"] = f"{metrics['stability']:.3f}: agreement with other starts"
+    if start.get("changed") is not None:
+        facts["training"] = f"changed the cluster of {100 * start['changed']:.1f}% of the samples"
+    return facts
+
+
+def _choice(chosen: str, scores: Mapping[str, float], **_: Any) -> str:
     others = ", ".join(
         f"{name} {scores[name]:.3f}" for name in PLAIN if name in scores and name != chosen
     )
-    words = f"{chosen}: {scores[chosen]:.3f} nats between neighbours"
+    words = f"{chosen}, {scores[chosen]:.3f} nats between neighbours"
     return f"{words} ({others})" if others else words
-
-
-def changed_words(changed: float) -> str:
-    """How much training has changed."""
-    return f"changed the cluster of {100 * changed:.1f} % of the samples"

@@ -52,8 +52,12 @@ def cluster(
         int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")
     ] = None,
     method: Annotated[
-        str, typer.Option(help="Clustering method; `infomeans methods` lists them.")
-    ] = "mi-adm",
+        str,
+        typer.Option(
+            help="Clustering method; `infomeans methods` lists them. auto is mi-pairs for "
+            "embeddings, mi-adm otherwise."
+        ),
+    ] = "auto",
     seed: Seed = 0,
     device: Device = "auto",
     threads: Threads = None,
@@ -155,7 +159,7 @@ def cluster(
     given: dict[str, Any] = {
         "source": _lasting(source),
         "n_clusters": k,
-        "method": method,
+        "method": {"auto": "mi-pairs" if embeddings else "mi-adm"}.get(method, method),
         "seed": seed,
         "reading": {name: value for name, value in reading.items() if value},
         "params": _params(

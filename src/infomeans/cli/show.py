@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -13,7 +13,12 @@ from infomeans.cli.reporting import console, counted, say, warn
 from infomeans.durations import duration
 from infomeans.errors import by_reason, few
 from infomeans.methods import METHODS
-from infomeans.problems import changed_words, choice_words, cluster_problems, start_problems
+from infomeans.problems import (
+    cluster_problems,
+    stability_problems,
+    start_facts,
+    start_problems,
+)
 
 if TYPE_CHECKING:
     from infomeans.runs import Run
@@ -43,7 +48,11 @@ def summarise(run: "Run") -> None:
         sizes = _sizes(run)
         console.print(_clusters(run, sizes))
         agreement = run.metrics.get("start", {}).get("agreement")
-        for problem in (*cluster_problems(run.metrics["sizes"]), *start_problems(agreement)):
+        for problem in (
+            *cluster_problems(run.metrics["sizes"]),
+            *start_problems(agreement),
+            *stability_problems(run.metrics.get("stability")),
+        ):
             warn(problem)
         most = math.log(len(run.metrics["sizes"]))
         if run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in METHODS:
@@ -74,7 +83,7 @@ def _facts(run: "Run") -> dict[str, str]:
         facts["time"] = duration(metrics["seconds"])
         facts["I(X;K)"] = f"{metrics['mi']:.3f} nats, H(K) {abs(metrics['h_k']):.3f}"
         facts["confidence"] = f"{metrics['confidence']:.3f} on average"
-        facts |= _start(metrics)
+        facts |= start_facts(metrics)
         found = "scores before merging" if run.names.merge else "scores"
         for title, scores in ((found, metrics), ("start's scores", metrics.get("start", {}))):
             if "acc" in scores:
@@ -84,18 +93,6 @@ def _facts(run: "Run") -> dict[str, str]:
                 )
         if on := scored_on(metrics.get("scored", data["n_samples"]), data["n_samples"]):
             facts["scored"] = on
-    return facts
-
-
-def _start(metrics: dict[str, Any]) -> dict[str, str]:
-    """How the start was chosen, and what training has changed."""
-    facts, start = {}, metrics.get("start", {})
-    if "stability" in metrics:
-        facts["stability"] = f"{metrics['stability']:.3f}: how much other ways to start agree"
-    if "choice" in start:
-        facts["start"] = choice_words(start["choice"])
-    if "changed" in start:
-        facts["training"] = changed_words(start["changed"])
     return facts
 
 

@@ -30,7 +30,12 @@ from infomeans.metrics import (
     scores_of_labelled,
 )
 from infomeans.plots.typical import typical_samples
-from infomeans.problems import cluster_problems, start_problems
+from infomeans.problems import (
+    cluster_problems,
+    stability_problems,
+    start_facts,
+    start_problems,
+)
 from infomeans.runs import Run, entropies
 
 TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
@@ -155,6 +160,7 @@ def overview(found: Findings) -> dict[str, Any]:
             facts[title] = f"{metrics[name]:.4f}"
     if on := scored_on(metrics.get("scored", len(found.ids)), len(found.ids)):
         facts["scored"] = on
+    facts |= start_facts(metrics)
     facts["made"] = f"{run.config.get('created', '')[:10]}, infomeans "
     facts["made"] += run.config["versions"]["infomeans"]
     return {"facts": facts, "sentence": _sentence(found), "warnings": warnings(found)}
@@ -167,6 +173,7 @@ def warnings(found: Findings) -> list[str]:
     small = np.flatnonzero((found.sizes > 0) & (shares < min(0.01, 0.2 / found.k))).tolist()
     said += cluster_problems(found.sizes.tolist())
     said += start_problems(found.run.metrics.get("start", {}).get("agreement"))
+    said += stability_problems(found.run.metrics.get("stability"))
     if small:
         said.append(
             f"{_clusters(small)} under {min(0.01, 0.2 / found.k):.1%} of the samples: perhaps "

@@ -15,7 +15,7 @@ from infomeans.files import write_atomic
 from infomeans.naming import Names
 
 COLUMNS = ("id", "cluster", "confidence", "entropy")
-NAME = "name"
+STABILITY, NAME = "stability", "name"
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Labels:
         Probability of that cluster.
     entropies : (n,) array
         Entropy of the posteriors, in nats.
+    stability : (n,) array, optional
+        Share of the alternatives to the initial clusters that agree with them on a sample.
     names : list of str, optional
         Name of the cluster of each sample, if the user has named any.
     """
@@ -41,9 +43,16 @@ class Labels:
     confidences: Array
     entropies: Array
     names: list[str] | None = None
+    stability: Array | None = None
 
     @classmethod
-    def of(cls, ids: list[str], posteriors: Array, names: Names | None = None) -> Labels:
+    def of(
+        cls,
+        ids: list[str],
+        posteriors: Array,
+        names: Names | None = None,
+        stability: Array | None = None,
+    ) -> Labels:
         """Labels from the posteriors (n, K).
 
         If clusters are merged, the probability of the merged cluster is the sum over its members.
@@ -59,6 +68,7 @@ class Labels:
             np.take_along_axis(posteriors, clusters[:, None], axis=1)[:, 0],
             entropies(posteriors),
             [names.of(cluster) for cluster in clusters.tolist()] if names else None,
+            stability,
         )
 
     @classmethod
@@ -73,6 +83,7 @@ class Labels:
             np.array(columns["confidence"], dtype=float),
             np.array(columns["entropy"], dtype=float),
             list(columns[NAME]) if NAME in columns else None,
+            np.array(columns[STABILITY], dtype=float) if STABILITY in columns else None,
         )
 
     def write(self, path: Path) -> None:
@@ -85,8 +96,9 @@ class Labels:
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
         columns = self._columns()
-        for column in ("confidence", "entropy"):
-            columns[column] = [f"{value:.6f}" for value in columns[column].tolist()]
+        for column in ("confidence", "entropy", STABILITY):
+            if column in columns:
+                columns[column] = [f"{value:.6f}" for value in columns[column].tolist()]
         rows.writerow(columns)
         rows.writerows(zip(*columns.values(), strict=True))
         return text.getvalue()
@@ -94,6 +106,8 @@ class Labels:
     def _columns(self) -> dict[str, Any]:
         values = (self.ids, self.clusters, self.confidences, self.entropies)
         columns: dict[str, Any] = dict(zip(COLUMNS, values, strict=True))
+        if self.stability is not None:
+            columns[STABILITY] = self.stability
         return columns if self.names is None else {**columns, NAME: self.names}
 
     def _parquet(self) -> bytes:

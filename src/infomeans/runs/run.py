@@ -193,7 +193,9 @@ class Run:
 
     def rename(self, names: Names) -> Labels:
         """Rewrite the labels with these names and merges."""
-        labels = self.labels = Labels.of(self.labels.ids, self.posteriors, names)
+        labels = self.labels = Labels.of(
+            self.labels.ids, self.posteriors, names, self.labels.stability
+        )
         for file in (_LABELS, _PARQUET):
             if (self.path / file).exists():
                 labels.write(self.path / file)
@@ -214,6 +216,7 @@ class Run:
         embedding: Array,
         metrics: Mapping[str, Any],
         *,
+        stability: Array | None = None,
         parquet: bool = False,
     ) -> None:
         """Write the results, the metrics last.
@@ -221,7 +224,7 @@ class Run:
         They are also kept in memory, so reading them next needs no parsing.
         """
         self.embedding, self.posteriors = embedding, posteriors
-        labels = self.labels = Labels.of(ids, posteriors)
+        labels = self.labels = Labels.of(ids, posteriors, stability=stability)
         for file, array in ((_EMBEDDING, embedding), (_POSTERIORS, posteriors)):
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)

@@ -106,6 +106,8 @@ def _gaussian(flat: Numbers, rng: np.random.Generator) -> Numbers:
 
     One more coordinate has the length of what is left, so that samples keep their length.
     """
+    if (flat == flat[0]).all():
+        return flat
     mean = flat.mean(axis=0)
     size = min(COMPONENTS, *flat.shape)
     found = PCA(size, svd_solver="randomized" if size < flat.shape[1] else "full", random_state=0)

@@ -136,7 +136,14 @@ def finish(
     run.write_history(estimator.history_)
     write_model(estimator, run.model, schema=data.schema, overwrite=True)
     embedding = estimator._embedding_to_keep()
-    run.write_results(data.ids, fitted.posteriors, embedding, figures, parquet=parquet)
+    run.write_results(
+        data.ids,
+        fitted.posteriors,
+        embedding,
+        figures,
+        stability=fitted.stability,
+        parquet=parquet,
+    )
 
 
 def create_run(
