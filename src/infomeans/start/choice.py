@@ -32,6 +32,9 @@ MOST_SAMPLES = 12_000
 N_INIT = 5
 """Number of random starts of K-means for a candidate."""
 
+CLEAR_LEAD = 0.02
+"""Lead that a graph needs over K-means, as a share of log K: it has seen half of the edges."""
+
 NEAR = 0.05
 """Candidates count as alternatives as `exp(-lead / (NEAR log K))`."""
 
@@ -74,7 +77,7 @@ class Choice:
     Attributes
     ----------
     candidates : list of Candidate
-        All candidates, the highest score first.
+        All candidates, the chosen one first.
     weights : dict of str to float
         Weight of each view; they sum to one.
     graph : (n, n) sparse array
@@ -105,11 +108,11 @@ class Choice:
         Clusters of an alternative are matched to the chosen ones. A candidate counts less, the
         further its score is behind.
         """
-        best, n_clusters = self.best, int(self.best.labels.max()) + 1
-        scale = NEAR * max(np.log(n_clusters), 1e-12)
+        best = self.best
+        scale = NEAR * np.log(max(best.labels.max() + 1, 2))
         agreement, total = np.zeros(len(best.labels)), 0.0
         for other in self.candidates[1:]:
-            weight = float(np.exp((other.score - best.score) / scale))
+            weight = float(np.exp(min(other.score - best.score, 0.0) / scale))
             agreement += weight * (matched(best.labels, other.labels) == best.labels)
             total += weight
         return agreement / total if total > 0 else np.ones(len(best.labels))
@@ -123,9 +126,11 @@ def choose(
     Candidates are the graph and K-means on every view, and the graph on every pair of views.
 
     The information is measured on graphs with twice as many neighbours as the candidates use, so
-    that half of the edges are new to all of them. A view is weighted by the square of its gap: the
-    highest information in it, minus that of K-means on samples without clusters. In few dimensions
-    neighbours nearly always share a cluster, which means nothing.
+    that half of the edges are new to all of them. A graph must still lead K-means clearly.
+
+    A view is weighted by the square of its gap: the highest information in it, minus that of
+    K-means on samples without clusters. In few dimensions neighbours nearly always share a cluster,
+    which means nothing.
 
     Parameters
     ----------
@@ -162,7 +167,8 @@ def choose(
         )
         for (way, names), labels in clusters.items()
     ]
-    candidates.sort(key=lambda one: -one.score)
+    handicap = CLEAR_LEAD * np.log(n_clusters)
+    candidates.sort(key=lambda one: handicap * (one.way == "graph") - one.score)
     best = mixed_graph([graphs[name] for name in candidates[0].views])
     return Choice(candidates, weights, best)
 

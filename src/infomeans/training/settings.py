@@ -12,6 +12,10 @@ PIXELS = 240_000_000
 IMAGES = 660_000
 VECTORS = 330_000
 
+BATCH = 100
+WARM_STEPS, PATIENT_STEPS = 1000, 100
+"""Steps that the warm-up may take at least, and steps to wait for a better agreement."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -111,11 +115,11 @@ def fast(
     budget = min(PIXELS // math.prod(shape[1:]), IMAGES) if images else VECTORS
     return Settings(
         pretrain_epochs=_epochs(budget, n_samples, least=10, most=120),
-        warmup_epochs=60 if vectors and not moves else 30,
+        warmup_epochs=max(60 if vectors and not moves else 30, _epochs_of(WARM_STEPS, n_samples)),
         epochs=_epochs(
             330_000 if augment else 130_000, n_samples, least=10, most=100 if augment else 40
         ),
-        batch_size=100,
+        batch_size=BATCH,
         pretrain_learning_rate=5e-3,
         learning_rate=1e-3 if images or moves else 3e-4 if vectors else 1e-2,
         schedule="one-cycle",
@@ -127,7 +131,7 @@ def fast(
         least_features=16,
         validation_share=0.0,
         pretrain_patience=100,
-        warmup_patience=30 if moves else 5,
+        warmup_patience=max(30 if moves else 5, _epochs_of(PATIENT_STEPS, n_samples)),
         warmup_agreement=math.inf if moves else 0.999 if vectors else 0.985,
     )
 
@@ -205,6 +209,11 @@ def resolve_settings(
         if value is not None
     }
     return replace(PRESETS[preset](n_samples, shape, augment, embedded), **given)  # type: ignore[arg-type]
+
+
+def _epochs_of(steps: int, n_samples: int) -> int:
+    """Number of epochs that have this many steps with the default batch size."""
+    return -(-steps // -(-n_samples // BATCH))
 
 
 def _epochs(samples: int, n_samples: int, *, least: int, most: int) -> int:
