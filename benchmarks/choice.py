@@ -26,13 +26,17 @@ METHODS = {"mi-adm": MIADM, "mi-pairs": MIPairs}
 
 
 def main() -> None:
-    from common import append, machine, parser
+    from common import RESULTS, Results, append, machine, parser
 
     arguments = parser(__doc__.splitlines()[0])
     arguments.add_argument("--sets", default=",".join(SETS))
     arguments.add_argument("--seeds", default="0,1,2")
     arguments.add_argument("--embeddings", action="append", default=[], metavar="NAME=FILE.npz")
+    arguments.add_argument("--table", action="store_true", help="only write choice.md")
     options = arguments.parse_args()
+    if options.table:
+        (RESULTS / "choice.md").write_text(table(Results(RESULTS / "choice.jsonl").rows()))
+        return
     files = dict(entry.split("=", 1) for entry in options.embeddings)
     for seed in map(int, options.seeds.split(",")):
         for name in (*filter(None, options.sets.split(",")), *files):
@@ -111,6 +115,24 @@ def measured(X, y, seed: int, *, embedded: bool) -> dict[str, object]:
         "choice": dict(fitted.choice),
         "seconds": seconds,
     }
+
+
+def table(rows) -> str:
+    """Markdown: medians over the seeds."""
+    heads = ["K-means on data", "graph on data", "graph on embedding", "chosen start", "MI-ADM",
+             "MI-Pairs", "stability", "seeds"]  # fmt: skip
+    keys = ["kmeans", "graph", "graph-embedding", "start", "mi-adm", "mi-pairs"]
+    lines = [f"| | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+    for name in dict.fromkeys(row["data"] for row in rows):
+        own = [row for row in rows if row["data"] == name]
+        cells = [
+            f"{np.median([row['scores'][key]['acc'] for row in own]):.3f}"
+            if key in own[0]["scores"] else ""
+            for key in keys
+        ]  # fmt: skip
+        stability = f"{np.median([row['stability'] for row in own]):.3f}"
+        lines.append(f"| {name} | {' | '.join([*cells, stability, str(len(own))])} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

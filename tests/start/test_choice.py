@@ -67,9 +67,17 @@ def test_kmeans_is_chosen_unless_a_graph_leads_clearly():
     start = chosen(X, 3)
     assert sum(start.choice["weights"].values()) == pytest.approx(1, abs=1e-3)
     assert start.choice["n_samples"] == 200
-    scores, name = start.choice["scores"], start.choice["chosen"]
-    assert name.startswith("K-means")
-    assert scores[name] > max(scores.values()) - choice.CLEAR_LEAD * np.log(3)
+    assert start.choice["chosen"].startswith("K-means")
+
+
+def test_graphs_that_are_level_are_compared_on_the_nearest_neighbours():
+    labels = np.zeros(4, dtype=int)
+    wider = Candidate("graph", ("data",), labels, score=1.2, near=1.0)
+    nearer = Candidate("graph", ("embedding",), labels, score=1.1, near=1.3)
+    plain = Candidate("kmeans", ("data",), labels, score=0.9, near=2.0)
+    assert choice._ordered([plain, wider, nearer], 0.15) == [nearer, wider, plain]
+    assert choice._ordered([plain, wider, nearer], 0.05) == [wider, nearer, plain]
+    assert choice._ordered([plain, wider, nearer], 0.35) == [plain, wider, nearer]
 
 
 def test_the_same_seed_gives_the_same_start():
@@ -114,13 +122,13 @@ def test_stability_counts_alternatives_by_how_close_they_are():
     labels = np.array([0, 0, 1, 1])
     renamed, halves = np.array([1, 1, 0, 0]), np.array([0, 1, 0, 1])
     candidates = [
-        Candidate("graph", ("data",), labels, 1.0),
-        Candidate("kmeans", ("data",), renamed, 1.0),
-        Candidate("graph", ("directions",), halves, -100.0),
+        Candidate("graph", ("data",), labels, 1.0, 1.0),
+        Candidate("kmeans", ("data",), renamed, 1.0, 1.0),
+        Candidate("graph", ("directions",), halves, -100.0, 0.0),
     ]
     stability = Choice(candidates, {"data": 1.0}, graph=None).stability()
     np.testing.assert_allclose(stability, 1)
-    closer = [*candidates[:2], Candidate("graph", ("directions",), halves, 1.0)]
+    closer = [*candidates[:2], Candidate("graph", ("directions",), halves, 1.0, 1.0)]
     np.testing.assert_allclose(np.sort(Choice(closer, {}, None).stability()), [0.5, 0.5, 1, 1])
 
 

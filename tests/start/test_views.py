@@ -12,12 +12,13 @@ def rng():
 
 
 def test_only_views_that_differ_are_named(rng):
-    table = rng.normal(size=(40, 3)) * [1, 10, 100]
+    table = rng.normal(size=(40, 4)) * [1, 10, 100, 1000]
     assert view_names(table, table=True) == ["data", "standardised", "directions"]
     assert view_names(table, table=False) == ["data", "directions"]
     unit = table / np.linalg.norm(table, axis=1, keepdims=True)
     assert view_names(unit, table=False) == ["data"]
     assert view_names(table[:, :1], table=True) == ["data"]
+    assert view_names(table[:, :2], table=False) == ["data"]
     assert view_names(np.ones((5, 4)), table=True) == ["data"]
 
 

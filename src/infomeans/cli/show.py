@@ -112,6 +112,8 @@ def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
     table.add_column("share", justify="right", min_width=len("share"))
     table.add_column("", min_width=BAR)
     table.add_column("confidence", justify="right", min_width=len("confidence"))
+    if labels.stability is not None:
+        table.add_column("stability", justify="right", min_width=len("stability"))
     table.add_column("example", overflow="ellipsis")
     for cluster, size in sorted(sizes.items(), key=lambda item: -item[1]):
         members = (labels.clusters == cluster).nonzero()[0]
@@ -121,7 +123,11 @@ def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
             f"{size:,}",
             f"{size / total:.1%}",
             "━" * max(round(BAR * size / largest), int(size > 0)),
-            "" if best is None else f"{labels.confidences[members].mean():.3f}",
+            *(
+                f"{values[members].mean():.3f}" if size else ""
+                for values in (labels.confidences, labels.stability)
+                if values is not None
+            ),
             "" if best is None else escape(labels.ids[best]),
         )
     return table

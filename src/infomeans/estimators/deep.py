@@ -183,13 +183,15 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     n_clusters : int
         Number of clusters.
     init : {"auto", "graph", "kmeans", "soft_kmeans"} or array of n labels
-        How to find the initial clusters in the pretrained embedding: sparse graph agglomeration,
-        K-means, or soft K-means as in the paper. "auto" is the graph, or soft K-means with
-        `preset="paper"`.
+        How to find the initial clusters. "auto" chooses among graph agglomeration and K-means on
+        the data and on the embedding, by the mutual information between the clusters of neighbours;
+        with `augment` it is the graph, and with `preset="paper"` soft K-means. The others work on
+        the pretrained embedding.
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         "residual" and None treat X as embeddings of another model. These are centred and divided
-        by one number, their mean spread. "residual" starts as the identity and fine-tunes the
+        by one number, their mean spread. "residual" starts as the identity, or as the projection to
+        64 principal components if there are more features, and fine-tunes the
         embeddings, moving each feature by at most 3. None keeps them fixed and learns only a head.
         A module of your own is copied, not changed. A callable is called as
         `network((d,) or (c, h, w), n_clusters)` and returns a module.

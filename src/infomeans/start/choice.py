@@ -32,6 +32,9 @@ MOST_SAMPLES = 12_000
 N_INIT = 5
 """Number of random starts of K-means for a candidate."""
 
+NEAREST = 4
+"""Number of neighbours on which graphs are compared with each other."""
+
 CLEAR_LEAD = 0.02
 """Lead that a graph needs over K-means, as a share of log K: it has seen half of the edges."""
 
@@ -54,14 +57,16 @@ class Candidate:
         The views whose graphs are mixed, or the view of K-means.
     labels : (n,) integer array
         The clusters.
-    score : float
-        Mean `neighbor_information` over the views, weighted, in nats.
+    score, near : float
+        Mean `neighbor_information` over the views, weighted, in nats: on twice as many neighbours
+        as a graph has, and on the nearest ones only.
     """
 
     way: Way
     views: tuple[str, ...]
     labels: IntArray
     score: float
+    near: float
 
     @property
     def name(self) -> str:
@@ -125,8 +130,10 @@ def choose(
 
     Candidates are the graph and K-means on every view, and the graph on every pair of views.
 
-    The information is measured on graphs with twice as many neighbours as the candidates use, so
-    that half of the edges are new to all of them. A graph must still lead K-means clearly.
+    The information is measured on twice as many neighbours as a graph has, so that half of the
+    edges are new to it. K-means is chosen unless a graph leads clearly. Of the graphs that are not
+    clearly behind, the one with the most information on the four nearest neighbours is chosen:
+    these belong together most often.
 
     A view is weighted by the square of its gap: the highest information in it, minus that of
     K-means on samples without clusters. In few dimensions neighbours nearly always share a cluster,
@@ -146,31 +153,62 @@ def choose(
     n = len(next(iter(views.values())))
     count = min(usual_neighbors(n, n_clusters), n - 1)
     found = {name: nearest_neighbors(z, 2 * count) for name, z in views.items()}
-    wide = {name: weighted_graph(*near) for name, near in found.items()}
-    graphs = {
-        name: weighted_graph(near[0][:, :count], near[1][:, :count]) for name, near in found.items()
-    }
+    graphs = {name: _first(near, count) for name, near in found.items()}
     clusters = _candidates(views, graphs, n_clusters, seed)
-    information = {
-        key: {name: neighbor_information(graph, labels) for name, graph in wide.items()}
-        for key, labels in clusters.items()
-    }
-    gaps = {
-        name: max(one[name] for one in information.values())
-        - max(_by_chance(z, n_clusters, 2 * count, seed) for z in spaces)
+    surrogates = {
+        name: [
+            (nearest_neighbors(z, 2 * count), kmeans(z, n_clusters, seed=seed, n_init=1).labels_)
+            for z in spaces
+        ]
         for name, spaces in unclustered.items()
     }
-    weights = _weights(gaps)
-    candidates = [
-        Candidate(
-            way, names, labels, sum(w * information[way, names][v] for v, w in weights.items())
+
+    def scored(width: int) -> tuple[dict[str, float], list[float]]:
+        """The weights of the views, and the score of every candidate, on so many neighbours."""
+        edges = {name: _first(near, width) for name, near in found.items()}
+        information = [
+            {name: neighbor_information(graph, labels) for name, graph in edges.items()}
+            for labels in clusters.values()
+        ]
+        weights = _weights(
+            {
+                name: max(one[name] for one in information)
+                - max(
+                    neighbor_information(_first(near, width), labels)
+                    for near, labels in surrogates[name]
+                )
+                for name in views
+            }
         )
-        for (way, names), labels in clusters.items()
-    ]
-    handicap = CLEAR_LEAD * np.log(n_clusters)
-    candidates.sort(key=lambda one: handicap * (one.way == "graph") - one.score)
+        return weights, [sum(weights[v] * one[v] for v in views) for one in information]
+
+    weights, scores = scored(2 * count)
+    candidates = _ordered(
+        [
+            Candidate(*key, labels, score, near)
+            for (key, labels), score, near in zip(
+                clusters.items(), scores, scored(NEAREST)[1], strict=True
+            )
+        ],
+        CLEAR_LEAD * np.log(n_clusters),
+    )
     best = mixed_graph([graphs[name] for name in candidates[0].views])
     return Choice(candidates, weights, best)
+
+
+def _ordered(candidates: list[Candidate], clear_lead: float) -> list[Candidate]:
+    """The chosen candidate, then the others by their score."""
+    graphs = [one for one in candidates if one.way == "graph"]
+    highest = max(one.score for one in graphs)
+    plain = max((one for one in candidates if one.way == "kmeans"), key=lambda one: one.score)
+    level = (one for one in graphs if one.score >= highest - clear_lead)
+    chosen = plain if plain.score >= highest - clear_lead else max(level, key=lambda one: one.near)
+    return sorted(candidates, key=lambda one: (one is not chosen, -one.score))
+
+
+def _first(near: tuple[Array, IntArray], count: int) -> sparse.csr_array:
+    """The graph of the first neighbours."""
+    return weighted_graph(near[0][:, :count], near[1][:, :count])
 
 
 def _candidates(
@@ -276,12 +314,6 @@ def _all_clusters(
 
 def _kmeans(z: Array, n_clusters: int, seed: int) -> IntArray:
     return kmeans(z, n_clusters, seed=seed, n_init=N_INIT).labels_.astype(np.int64)
-
-
-def _by_chance(z: Array, n_clusters: int, n_neighbors: int, seed: int) -> float:
-    """The information of K-means on samples without clusters."""
-    labels = kmeans(z, n_clusters, seed=seed, n_init=1).labels_
-    return neighbor_information(weighted_graph(*nearest_neighbors(z, n_neighbors)), labels)
 
 
 def _weights(gaps: Mapping[str, float]) -> dict[str, float]:

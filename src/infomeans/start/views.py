@@ -13,6 +13,9 @@ from infomeans._typing import Array
 COMPONENTS = 50
 """Number of principal components to keep if a view has more features."""
 
+DIMENSIONS = 4
+"""Fewest features with directions as a view: in the plane, they leave only a circle."""
+
 EMBEDDING = "embedding"
 """The view through the network; the others need none."""
 
@@ -35,7 +38,7 @@ def view_names(samples: NDArray[Any], *, table: bool) -> list[str]:
     if table and np.ptp(_spread(flat)) > 0:
         names.append("standardised")
     norms = np.linalg.norm(flat / largest, axis=1)
-    if flat.shape[1] > 1 and np.ptp(norms) > 1e-5 * norms.max(initial=0.0):
+    if flat.shape[1] >= DIMENSIONS and np.ptp(norms) > 1e-5 * norms.max(initial=0.0):
         names.append("directions")
     return names
 
