@@ -47,7 +47,7 @@ def test_a_line_has_what_it_takes_to_trust_it(row):
 
 def test_a_shared_autoencoder_changes_nothing(row, data_dir):
     samples = benchmark("usps", data_dir)
-    model = MIADM(3, random_state=0).fit(samples.X)
+    model = MIADM(3, init="graph", random_state=0).fit(samples.X)
     assert model.history_[-1]["mi"] == row["mi"]
     assert len(model.history_) - sum(row["epochs"].values()) == len(
         [r for r in model.history_ if r["phase"] == "pretrain"]

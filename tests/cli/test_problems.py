@@ -55,7 +55,8 @@ def test_every_parameter(mistakes, table):
 def test_input_number_of_clusters_and_folder(mistakes, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file.txt").write_text("mine")
-    said = mistakes("--out", "mine", "--embeddings", "--pretrain-epochs", 3, "--set", "lam=-1")
+    options = ["--embeddings", "--pretrain-epochs", 3, "--method", "mi-adm", "--set", "lam=-1"]
+    said = mistakes("--out", "mine", *options)
     assert_about(
         said,
         "INPUT",

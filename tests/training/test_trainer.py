@@ -369,7 +369,7 @@ def test_the_warm_up_does_not_end_while_a_whole_cluster_is_missing(n_clusters):
     assert len(trainer.history) == 4
 
 
-@pytest.mark.parametrize(("agreement", "expected"), [(0.5, [1]), (1.01, range(2, 31))])
+@pytest.mark.parametrize(("agreement", "expected"), [(0.5, [1]), (1.01, range(51, 501))])
 def test_the_warm_up_ends_at_the_wanted_agreement(agreement, expected, blobs):
     x = samples(blobs)
     options = settings(200, epochs=0, warmup_agreement=agreement)
