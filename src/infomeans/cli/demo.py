@@ -50,8 +50,9 @@ def demo(
         table.add_row(row.method, *(f"{x:.3f}" for x in figures), duration(row.seconds))
     console.print(table)
     console.print(
-        "The true classes are used for this table only, never for training. mi-adm starts from "
-        "the clusters of graph-embedding. I(X;K) is in nats, at most log 10 = 2.303."
+        "The true classes are used for this table only, never for training. mi-adm starts from: "
+        f"{done.run.metrics['start']['choice']['chosen']}. I(X;K) is in nats, at most log 10 = "
+        "2.303."
     )
     say(f"Results: {folder}/")
     leave_report(done.run, done.data, done.estimator)

@@ -155,45 +155,28 @@ def choose(
     found = {name: nearest_neighbors(z, 2 * count) for name, z in views.items()}
     graphs = {name: _first(near, count) for name, near in found.items()}
     clusters = _candidates(views, graphs, n_clusters, seed)
-    surrogates = {
-        name: [
-            (nearest_neighbors(z, 2 * count), kmeans(z, n_clusters, seed=seed, n_init=1).labels_)
-            for z in spaces
-        ]
-        for name, spaces in unclustered.items()
-    }
 
-    def scored(width: int) -> tuple[dict[str, float], list[float]]:
-        """The weights of the views, and the score of every candidate, on so many neighbours."""
-        edges = {name: _first(near, width) for name, near in found.items()}
-        information = [
-            {name: neighbor_information(graph, labels) for name, graph in edges.items()}
-            for labels in clusters.values()
-        ]
-        weights = _weights(
-            {
-                name: max(one[name] for one in information)
-                - max(
-                    neighbor_information(_first(near, width), labels)
-                    for near, labels in surrogates[name]
-                )
-                for name in views
-            }
-        )
-        return weights, [sum(weights[v] * one[v] for v in views) for one in information]
+    def information(width: int, labels: IntArray) -> dict[str, float]:
+        return {
+            name: neighbor_information(_first(near, width), labels) for name, near in found.items()
+        }
 
-    weights, scores = scored(2 * count)
-    candidates = _ordered(
-        [
-            Candidate(*key, labels, score, near)
-            for (key, labels), score, near in zip(
-                clusters.items(), scores, scored(NEAREST)[1], strict=True
-            )
-        ],
-        CLEAR_LEAD * np.log(n_clusters),
+    wide = [information(2 * count, labels) for labels in clusters.values()]
+    near = [information(NEAREST, labels) for labels in clusters.values()]
+    weights = _weights(
+        {
+            name: max(one[name] for one in wide)
+            - max(_by_chance(z, n_clusters, 2 * count, seed) for z in spaces)
+            for name, spaces in unclustered.items()
+        }
     )
-    best = mixed_graph([graphs[name] for name in candidates[0].views])
-    return Choice(candidates, weights, best)
+    candidates = [
+        Candidate(*key, clusters[key], _mean(far, weights), _mean(close, weights))
+        for key, far, close in zip(clusters, wide, near, strict=True)
+    ]
+    ordered = _ordered(candidates, CLEAR_LEAD * np.log(n_clusters))
+    best = mixed_graph([graphs[name] for name in ordered[0].views])
+    return Choice(ordered, weights, best)
 
 
 def _ordered(candidates: list[Candidate], clear_lead: float) -> list[Candidate]:
@@ -314,6 +297,16 @@ def _all_clusters(
 
 def _kmeans(z: Array, n_clusters: int, seed: int) -> IntArray:
     return kmeans(z, n_clusters, seed=seed, n_init=N_INIT).labels_.astype(np.int64)
+
+
+def _by_chance(z: Array, n_clusters: int, n_neighbors: int, seed: int) -> float:
+    """The information of K-means on samples without clusters."""
+    labels = kmeans(z, n_clusters, seed=seed, n_init=1).labels_
+    return neighbor_information(weighted_graph(*nearest_neighbors(z, n_neighbors)), labels)
+
+
+def _mean(information: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return sum(weights[name] * value for name, value in information.items())
 
 
 def _weights(gaps: Mapping[str, float]) -> dict[str, float]:

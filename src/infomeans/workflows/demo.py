@@ -91,7 +91,7 @@ def _run_demo(folder: Path, seed: int, announce: Callable[[str], None], *, overw
     encoder = Autoencoder(random_state=seed, verbose=1).fit(digits)
     pretraining = time.perf_counter() - began
     on_embedding = [baseline("autoencoder+kmeans", encoder), baseline("graph-embedding", encoder)]
-    announce("MI-ADM on that auto-encoder, initialised by the graph on its embedding")
+    announce("MI-ADM on that auto-encoder, from a start that it chooses")
     began = time.perf_counter()
     model = MIADM(k, network=encoder.network_, pretrain_epochs=0, random_state=seed, verbose=1).fit(
         digits
