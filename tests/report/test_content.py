@@ -45,6 +45,27 @@ def test_a_good_result_has_no_warnings(find):
     assert found["facts"]["time"] == "1 min 15 s"
 
 
+def test_the_overview_says_how_the_start_was_chosen_and_what_training_changed(find):
+    scores = {"graph on data and embedding": 1.21, "K-means on data": 1.1, "graph on data": 1.2}
+    start = {
+        "choice": {"chosen": "graph on data and embedding", "scores": scores},
+        "changed": 0.004,
+    }
+    found = content.overview(find(SURE, stability=0.93, start={"agreement": 1.0, **start}))
+    facts = found["facts"]
+    assert facts["start"].startswith("graph on data and embedding, 1.210 nats")
+    assert facts["start"].endswith("(K-means on data 1.100, graph on data 1.200)")
+    assert facts["training"] == "changed the cluster of 0.4% of the samples"
+    assert facts["stability"].startswith("0.930")
+    assert "agree on 93% of the samples" in found["sentence"]
+    assert found["warnings"] == []
+
+
+def test_a_start_that_others_disagree_with_is_a_warning(find):
+    (warning,) = content.overview(find(SURE, stability=0.5))["warnings"]
+    assert "agree on only 50% of the samples" in warning
+
+
 def test_nearly_all_is_not_all(find):
     posteriors = np.full((1000, 2), [0.99, 0.01])
     posteriors[0] = 0.5

@@ -214,10 +214,15 @@ def _sentence(found: Findings) -> str:
         else f"of {sizes.min():,} to {sizes.max():,} samples"
     )
     groups = "one group" if used == 1 else f"{used} groups {spread}"
-    return (
-        f"The {n:,} samples fall into {groups}. For {math.floor(100 * sure)}% of them the model is "
-        f"at least 90% sure. That shows how clearly it separates the groups, not that they are "
-        f"the right ones."
+    said = f"The {n:,} samples fall into {groups}. "
+    stability = found.run.metrics.get("stability")
+    if stability is not None:
+        return said + (
+            f"Other ways to find groups agree on {math.floor(100 * stability)}% of the samples."
+        )
+    return said + (
+        f"For {math.floor(100 * sure)}% of them the model is at least 90% sure. That shows how "
+        f"clearly it separates the groups, not that they are the right ones."
     )
 
 
