@@ -8,6 +8,7 @@ from infomeans import MIADM
 from infomeans.metrics import ari
 from infomeans.start import choice, choose_start
 from infomeans.start.choice import Candidate, Choice, matched
+from infomeans.training import Callback
 
 
 def chosen(X, n_clusters, *, table=True, seed=0, z=None):
@@ -143,3 +144,24 @@ def test_labels_are_never_seen():
     second = MIADM(3, pretrain_epochs=2, epochs=2, random_state=0).fit(X, y[::-1])
     np.testing.assert_array_equal(first.labels_, second.labels_)
     assert first.fitted_.choice == second.fitted_.choice
+
+
+class Stop(Callback):
+    """Interrupts the training in its last phase."""
+
+    def on_epoch(self, record):
+        if record.phase == "alternate":
+            raise KeyboardInterrupt
+
+
+def test_a_resumed_training_remembers_its_choice(tmp_path):
+    X, _ = make_blobs(150, n_features=5, random_state=0)
+    params = {"pretrain_epochs": 2, "epochs": 3, "random_state": 0}
+    whole = MIADM(3, **params).fit(X)
+    params["checkpoint"] = tmp_path / "state.safetensors"
+    with pytest.raises(KeyboardInterrupt):
+        MIADM(3, callbacks=[Stop()], **params).fit(X)
+    resumed = MIADM(3, **params).fit(X)
+    np.testing.assert_array_equal(resumed.labels_, whole.labels_)
+    assert resumed.fitted_.choice == whole.fitted_.choice
+    np.testing.assert_array_equal(resumed.fitted_.stability, whole.fitted_.stability)

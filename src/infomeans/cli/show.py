@@ -14,6 +14,7 @@ from infomeans.durations import duration
 from infomeans.errors import by_reason, few
 from infomeans.methods import METHODS
 from infomeans.problems import (
+    UNSTABLE,
     cluster_problems,
     stability_problems,
     start_facts,
@@ -55,7 +56,8 @@ def summarise(run: "Run") -> None:
         ):
             warn(problem)
         most = math.log(len(run.metrics["sizes"]))
-        if run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in METHODS:
+        unsure = run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in METHODS
+        if unsure and not run.metrics.get("stability", 0) >= UNSTABLE:
             warn(
                 f"I(X;K) is {run.metrics['mi']:.2f} of at most {most:.2f} nats: the clusters are "
                 f"uncertain or of very different sizes. Compare with --method graph."

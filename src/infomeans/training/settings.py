@@ -13,7 +13,7 @@ IMAGES = 660_000
 VECTORS = 330_000
 
 BATCH = 100
-WARM_STEPS, PATIENT_STEPS = 1000, 100
+WARM_STEPS, PATIENT_STEPS = 400, 100
 """Steps that the warm-up may take at least, and steps to wait for a better agreement."""
 
 

@@ -65,7 +65,9 @@ class Request:
         """The estimator of the method, with its parameters; reports all invalid ones at once."""
         problems, known = Problems(), METHODS | BASELINES
         if self.method not in known:
-            problems.add(f"method {self.method!r} is unknown; choose one of {', '.join(known)}.")
+            problems.add(
+                f"method {self.method!r} is unknown; choose one of auto, {', '.join(known)}."
+            )
         with problems.collect(ValueError):
             make_fabric(device)
         models: dict[str, SampleClusterer] = {
