@@ -106,7 +106,7 @@ def read_table(
     medians = like.medians if like is not None else None
     if impute:
         medians = _medians(X)
-    _fill(X, names, medians, source)
+    _fill(X, names, medians, source, like)
     labels = None
     if label_column is not None:
         given = texts(table, label_column, source, "labels")
@@ -197,7 +197,11 @@ def _medians(X: NDArray[Any]) -> tuple[float, ...]:
 
 
 def _fill(
-    X: NDArray[Any], names: list[str], medians: tuple[float, ...] | None, source: str
+    X: NDArray[Any],
+    names: list[str],
+    medians: tuple[float, ...] | None,
+    source: str,
+    like: TableSchema | None,
 ) -> None:
     """Replace missing and infinite values by the medians."""
     missing = ~np.isfinite(X)
@@ -206,7 +210,9 @@ def _fill(
     elif missing.any():
         counts = zip(names, missing.sum(axis=0), strict=True)
         found = few([f"{name} ({count})" for name, count in counts if count])
-        raise InputError(
-            f"{source}: missing or infinite values in {found}; fill them in, or use --impute "
-            f"median (impute='median')."
+        remedy = (
+            "fill them in, or use --impute median (impute='median')"
+            if like is None
+            else "fill them in, because the model was trained without --impute and has no medians"
         )
+        raise InputError(f"{source}: missing or infinite values in {found}; {remedy}.")
