@@ -56,6 +56,15 @@ def stability_problems(stability: float | None) -> list[str]:
     ]
 
 
+def run_problems(sizes: Sequence[int], metrics: Mapping[str, Any]) -> list[str]:
+    """All messages about a run with clusters of these sizes and these figures."""
+    return [
+        *cluster_problems(sizes),
+        *start_problems(metrics.get("start", {}).get("agreement")),
+        *stability_problems(metrics.get("stability")),
+    ]
+
+
 def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
     """How the start of a run was chosen, how stable it is, and what training has changed.
 

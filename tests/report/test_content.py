@@ -57,7 +57,7 @@ def test_the_overview_says_how_the_start_was_chosen_and_what_training_changed(fi
     assert facts["start"].endswith("(K-means on data 1.100, graph on data 1.200)")
     assert facts["training"] == "changed the cluster of 0.4% of the samples"
     assert facts["stability"].startswith("0.930")
-    assert "agree on 93% of the samples" in found["sentence"]
+    assert "agree on 93% of them" in found["sentence"]
     assert found["warnings"] == []
 
 

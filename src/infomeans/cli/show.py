@@ -13,13 +13,7 @@ from infomeans.cli.reporting import console, counted, say, warn
 from infomeans.durations import duration
 from infomeans.errors import by_reason, few
 from infomeans.methods import METHODS
-from infomeans.problems import (
-    UNSTABLE,
-    cluster_problems,
-    stability_problems,
-    start_facts,
-    start_problems,
-)
+from infomeans.problems import UNSTABLE, run_problems, start_facts
 
 if TYPE_CHECKING:
     from infomeans.runs import Run
@@ -48,12 +42,7 @@ def summarise(run: "Run") -> None:
     if run.complete:
         sizes = _sizes(run)
         console.print(_clusters(run, sizes))
-        agreement = run.metrics.get("start", {}).get("agreement")
-        for problem in (
-            *cluster_problems(run.metrics["sizes"]),
-            *start_problems(agreement),
-            *stability_problems(run.metrics.get("stability")),
-        ):
+        for problem in run_problems(run.metrics["sizes"], run.metrics):
             warn(problem)
         most = math.log(len(run.metrics["sizes"]))
         unsure = run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in METHODS

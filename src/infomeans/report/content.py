@@ -30,12 +30,7 @@ from infomeans.metrics import (
     scores_of_labelled,
 )
 from infomeans.plots.typical import typical_samples
-from infomeans.problems import (
-    cluster_problems,
-    stability_problems,
-    start_facts,
-    start_problems,
-)
+from infomeans.problems import run_problems, start_facts
 from infomeans.runs import Run, entropies
 
 TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
@@ -168,12 +163,9 @@ def overview(found: Findings) -> dict[str, Any]:
 
 def warnings(found: Findings) -> list[str]:
     """Warnings about the result, for non-experts."""
-    said = []
+    said = run_problems(found.sizes.tolist(), found.run.metrics)
     shares = found.sizes / len(found.ids)
     small = np.flatnonzero((found.sizes > 0) & (shares < min(0.01, 0.2 / found.k))).tolist()
-    said += cluster_problems(found.sizes.tolist())
-    said += start_problems(found.run.metrics.get("start", {}).get("agreement"))
-    said += stability_problems(found.run.metrics.get("stability"))
     if small:
         said.append(
             f"{_clusters(small)} under {min(0.01, 0.2 / found.k):.1%} of the samples: perhaps "
@@ -217,9 +209,7 @@ def _sentence(found: Findings) -> str:
     said = f"The {n:,} samples fall into {groups}. "
     stability = found.run.metrics.get("stability")
     if stability is not None:
-        return said + (
-            f"Other ways to find groups agree on {math.floor(100 * stability)}% of the samples."
-        )
+        return f"{said}Other ways to find groups agree on {math.floor(100 * stability)}% of them."
     return said + (
         f"For {math.floor(100 * sure)}% of them the model is at least 90% sure. That shows how "
         f"clearly it separates the groups, not that they are the right ones."

@@ -1,5 +1,7 @@
 """Find the initial clusters in the embedding of a pretrained network."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,6 +52,17 @@ class Start:
     neighbors: Neighbors | None = None
     choice: Mapping[str, Any] | None = None
     stability: Tensor | None = None
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """How the start was chosen, for a checkpoint."""
+        return {"choice": self.choice, "stability": self.stability}
+
+    @classmethod
+    def restored(cls, samples: Mapping[str, Any], chosen: Mapping[str, Any]) -> Start:
+        """The start of an interrupted training, from the state of its samples."""
+        neighbors = samples["neighbors"]
+        return cls(samples["initial"], neighbors=neighbors and Neighbors(*neighbors), **chosen)
 
 
 def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:

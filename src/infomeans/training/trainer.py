@@ -148,13 +148,7 @@ class Trainer:
         """The start of an interrupted training; None if it was not found before the stop."""
         if self._saved is None or self._saved["samples"] is None:
             return None
-        samples = self._saved["samples"]
-        neighbors = samples["neighbors"]
-        return Start(
-            samples["initial"],
-            neighbors=neighbors and Neighbors(*neighbors),
-            **self._saved.get("start", {}),
-        )
+        return Start.restored(self._saved["samples"], self._saved.get("start", {}))
 
     def announce(self, phase: str, epochs: int = 0, done: int = 0) -> None:
         """Tell the callbacks that a phase begins, or goes on."""
@@ -196,7 +190,7 @@ class Trainer:
         """What the trained model says of its samples, as `predict` would say it."""
         blocks = self.model.outputs(x.blocks(EMBED_BATCH), self.fabric.device)
         embedding, posteriors = (torch.cat(part).cpu() for part in zip(*blocks, strict=True))
-        chosen = self._chosen()
+        chosen = self._start.chosen if self._start else {}
         stability = chosen.get("stability")
         return Fitted(
             embedding.numpy(),
@@ -206,12 +200,6 @@ class Trainer:
             choice=chosen.get("choice"),
             stability=None if stability is None else stability.numpy(),
         )
-
-    def _chosen(self) -> dict[str, Any]:
-        """How the start was chosen; empty if there was no choice."""
-        if self._start is None:
-            return {}
-        return {"choice": self._start.choice, "stability": self._start.stability}
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
         n_clusters, columns = self.method.n_clusters, self.method.columns
@@ -360,7 +348,7 @@ class Trainer:
                 "phase": phase.name,
                 "next": following,
                 "seed": self.seed,
-                "start": self._chosen(),
+                "start": self._start.chosen if self._start else {},
                 "network": self.network.state_dict(),
                 "history": [record.as_dict() for record in self.history],
             }
