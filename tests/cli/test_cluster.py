@@ -210,8 +210,9 @@ def test_what_a_user_should_look_at_twice_is_said(infomeans, run, tmp_path):
     assert "'id' is used as a feature" in said
     assert "features    id, a" in said
     metrics = shutil.copytree(run, tmp_path / "copy") / "metrics.json"
-    for mi, unsure in ((0.5, True), (0.6, False)):
-        metrics.write_text(json.dumps(json.loads(metrics.read_text()) | {"mi": mi}))
+    for mi, stability, unsure in ((0.5, 0.6, True), (0.5, 0.9, False), (0.6, 0.6, False)):
+        changed = {"mi": mi, "stability": stability}
+        metrics.write_text(json.dumps(json.loads(metrics.read_text()) | changed))
         assert ("of at most 1.10 nats" in infomeans("show", metrics.parent).output) == unsure
 
 
