@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from infomeans.durations import duration
 from infomeans.errors import few
 
 COLLAPSED = 0.95
@@ -14,6 +15,9 @@ PLAIN = ("K-means on data", "graph on data")
 
 UNSTABLE = 0.7
 """Below this mean stability, other ways to find clusters disagree."""
+
+RAISED = 0.01
+"""Training has raised the score if it rose by this share of log K."""
 
 LOST = 0.5
 """Below this adjusted Rand index to the initial clusters, training has lost them."""
@@ -87,9 +91,42 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
         facts["start"] = _choice(**start["choice"])
     if "stability" in metrics:
         facts["stability"] = f"{metrics['stability']:.3f}: agreement with other starts"
+    if "chosen_method" in metrics:
+        facts["chosen"] = _chosen_method(metrics["chosen_method"], metrics.get("stability"))
     if start.get("changed") is not None:
-        facts["training"] = f"changed the cluster of {100 * start['changed']:.1f}% of the samples"
+        facts["training"] = _training(metrics, start)
     return facts
+
+
+def _chosen_method(method: str, stability: float | None) -> str:
+    if stability is None:
+        return method
+    return f"{method}, as other starts {'agree' if stability >= UNSTABLE else 'disagree'}"
+
+
+def _training(metrics: Mapping[str, Any], start: Mapping[str, Any]) -> str:
+    """What training has changed, and whether it was worth its time."""
+    words = f"changed the cluster of {100 * start['changed']:.1f}% of the samples"
+    if "score" not in metrics:
+        return words
+    before, after = start["choice"]["scores"][start["choice"]["chosen"]], metrics["score"]
+    most = math.log(len(metrics["sizes"]))
+    if start.get("undone"):
+        return f"made the clusters worse and was undone; {words}"
+    if after - before > RAISED * most:
+        return f"{words}: {before:.3f} to {after:.3f} nats between neighbours"
+    if "seconds" not in start:
+        return words
+    return f"{words}; the start alone, {duration(start['seconds'])}, is as good"
+
+
+def went_back(last: Mapping[str, Any]) -> str:
+    """The message that training went back, by the record of its last epoch."""
+    to = f"epoch {last['back_to'] + 1}" if last["back_to"] >= 0 else "the state before it"
+    return (
+        f"The clusters got worse in the phase {last['phase']}, and training went back from epoch "
+        f"{last['epoch'] + 1} to {to}. A lower learning rate may help."
+    )
 
 
 def _choice(chosen: str, scores: Mapping[str, float], **_: Any) -> str:

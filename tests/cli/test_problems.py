@@ -39,7 +39,7 @@ def test_a_parameter_that_some_method_takes_is_no_mistake_of_its_own(mistakes, t
 def test_every_parameter(mistakes, table):
     settings = ["lam=abc", "epochs=-1", "colour=red", "shape=round", "nothing", "lam=2"]
     options = [part for one in settings for part in ("--set", one)]
-    said = mistakes(table, *options, "--device", "tpu")
+    said = mistakes(table, *options, "--device", "tpu", "--method", "mi-adm")
     assert_about(
         said,
         "-k, the number of clusters",

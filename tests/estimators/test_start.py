@@ -3,7 +3,7 @@
 import pytest
 
 import infomeans
-from infomeans.estimators import deep
+from infomeans.estimators import deep_clusterer
 
 NONE = {"pretrain_epochs": 0, "warmup_epochs": 0, "epochs": 0, "random_state": 0}
 
@@ -20,12 +20,12 @@ NONE = {"pretrain_epochs": 0, "warmup_epochs": 0, "epochs": 0, "random_state": 0
     ],
 )
 def test_soft_kmeans_starts_with_the_lambda_of_eq_rmi(name, params, expected, blobs, monkeypatch):
-    given, find_start = [], deep.find_start
+    given, find_start = [], deep_clusterer.find_start
 
     def watched(*args, **options):
         given.append(options.get("lam"))
         return find_start(*args, **options)
 
-    monkeypatch.setattr(deep, "find_start", watched)
+    monkeypatch.setattr(deep_clusterer, "find_start", watched)
     getattr(infomeans, name)(4, init="soft_kmeans", **params, **NONE).fit(blobs[0])
     assert given == [expected]

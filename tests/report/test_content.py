@@ -5,7 +5,7 @@ from infomeans import data
 from infomeans.data import Dataset
 from infomeans.data.rows import ArrayRows
 from infomeans.report import content
-from infomeans.report.content import Findings
+from infomeans.report.findings import Findings
 from infomeans.runs import Run
 
 SURE = np.eye(4)[np.repeat(np.arange(4), 25)] * 0.96 + 0.01

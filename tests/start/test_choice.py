@@ -71,6 +71,20 @@ def test_kmeans_is_chosen_unless_a_graph_leads_clearly():
     assert start.choice["chosen"].startswith("K-means")
 
 
+def test_of_many_runs_of_kmeans_the_best_by_the_score_is_kept(monkeypatch):
+    X, _ = make_blobs(300, centers=9, n_features=3, cluster_std=1.5, random_state=3)
+    many = chosen(X, 9, table=False).choice["scores"]["K-means on data"]
+    monkeypatch.setattr(choice, "RUNS", 1)
+    assert many > chosen(X, 9, table=False).choice["scores"]["K-means on data"]
+
+
+def test_the_score_of_the_start_is_that_of_the_choice():
+    X, _ = make_blobs(300, centers=5, n_features=8, cluster_std=4, random_state=1)
+    start = chosen(X, 5)
+    best = start.choice["scores"][start.choice["chosen"]]
+    assert start.score(start.labels.numpy()) == pytest.approx(best, abs=1e-4)
+
+
 def test_graphs_that_are_level_are_compared_on_the_nearest_neighbours():
     labels = np.zeros(4, dtype=int)
     wider = Candidate("graph", ("data",), labels, score=1.2, near=1.0)
@@ -90,6 +104,7 @@ def test_the_same_seed_gives_the_same_start():
 
 def test_many_samples_are_decided_on_some_of_them(monkeypatch):
     monkeypatch.setattr(choice, "MOST_SAMPLES", 150)
+    monkeypatch.setattr(choice, "PER_CLUSTER", 40)
     X, y = make_blobs(600, centers=3, n_features=6, random_state=0)
     start = chosen(X, 3)
     assert start.choice["n_samples"] == 150
@@ -127,10 +142,10 @@ def test_stability_counts_alternatives_by_how_close_they_are():
         Candidate("kmeans", ("data",), renamed, 1.0, 1.0),
         Candidate("graph", ("directions",), halves, -100.0, 0.0),
     ]
-    stability = Choice(candidates, {"data": 1.0}, graph=None).stability()
+    stability = Choice(candidates, {"data": 1.0}, None, {}).stability()
     np.testing.assert_allclose(stability, 1)
     closer = [*candidates[:2], Candidate("graph", ("directions",), halves, 1.0, 1.0)]
-    np.testing.assert_allclose(np.sort(Choice(closer, {}, None).stability()), [0.5, 0.5, 1, 1])
+    np.testing.assert_allclose(np.sort(Choice(closer, {}, None, {}).stability()), [0.5, 0.5, 1, 1])
 
 
 def test_matched_labels_agree_as_far_as_possible():

@@ -167,7 +167,7 @@ def test_other_defaults_of_another_version_are_refused(stripes, tmp_path, monkey
     images, _ = stripes
     model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state").fit(images)
     other = partial(resolve_settings, pretrain_learning_rate=0.1)
-    monkeypatch.setattr("infomeans.estimators.deep.resolve_settings", other)
+    monkeypatch.setattr("infomeans.estimators.deep_clusterer.resolve_settings", other)
     with pytest.raises(InputError, match="its settings is"):
         model.fit(images)
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from tests.training.bare import BareTrainer
+from tests.training.bare import BareTrainer, feed
 
 from infomeans import functional as IF
 from infomeans.estimators import DeepClusterer
@@ -15,7 +15,11 @@ from infomeans.methods.base import Method
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.methods.state import Neighbors
 from infomeans.networks import Identity, dense_autoencoder
-from infomeans.training import make_fabric, resolve_settings, seed_for, votes
+from infomeans.start import Start
+from infomeans.start.score import Score
+from infomeans.training import kept, make_fabric, resolve_settings, seed_for, votes
+from infomeans.training import trainer as trainer_module
+from infomeans.training.phases import mean_loss
 
 
 class DeepClusterLike(Method):
@@ -285,23 +289,23 @@ def test_pretraining_stops_by_held_out_samples():
     assert 3 < len(trainer.history) < 200
 
 
-def test_pretraining_keeps_the_weights_of_the_best_held_out_loss():
+def test_pretraining_keeps_the_weights_of_the_best_held_out_loss(monkeypatch):
     x = torch.randn(60, 4)
     options = {"pretrain_epochs": 200, "pretrain_patience": 3, "pretrain_learning_rate": 0.05}
-    losses = []
+    losses, given = [], []
 
-    class Watching(BareTrainer):
-        def _held_out_loss(self, x, index):
-            losses.append(super()._held_out_loss(x, index))
-            self.held_out = x, index
-            return losses[-1]
+    def watched(*args):
+        given[:] = args
+        losses.append(mean_loss(*args))
+        return losses[-1]
 
+    monkeypatch.setattr(trainer_module, "mean_loss", watched)
     settings = resolve_settings("paper", 60, **options)
-    trainer = Watching(make_fabric("cpu"), dense_autoencoder(4, 1), settings, seed=0)
+    trainer = BareTrainer(make_fabric("cpu"), dense_autoencoder(4, 1), settings, seed=0)
     trainer.pretrain(x)
     best = min(losses)
     assert losses[-1] > best
-    assert trainer._held_out_loss(*trainer.held_out) == pytest.approx(best)
+    assert mean_loss(*given) == pytest.approx(best)
 
 
 @pytest.mark.parametrize(("n", "expected"), [(11_000, 30), (1_000, 120), (1_000_000, 10)])
@@ -397,3 +401,29 @@ def test_a_warm_up_of_few_steps_is_not_content_with_most_samples(copies, epochs,
     )
     trainer.train(x, METHODS["mi-adm"].load()(4, x.shape[1]), initial)
     assert len(trainer.history) == epochs
+
+
+class Worse(Score):
+    """A score that falls once training begins to alternate."""
+
+    def __init__(self, after):
+        object.__setattr__(self, "given", iter([1.0, 1.0, *after]))
+
+    def __call__(self, labels):
+        return next(self.given, 0.0)
+
+
+@pytest.mark.parametrize(("after", "expected"), [([0.5] * 9, -1), ([1.2, *[0.5] * 9], 0)])
+def test_training_that_lowers_the_score_is_undone(blobs, after, expected):
+    x = torch.tensor(blobs[0], dtype=torch.float32)
+    options = resolve_settings("fast", len(x), warmup_epochs=1, epochs=3)
+    trainer = BareTrainer(make_fabric("cpu"), dense_autoencoder(6, 2), options, seed=0)
+    method = METHODS["mi-adm"].load()(4, 2)
+    method.tolerance = 0.0
+    trainer.model.method = method
+    start = Start(torch.tensor(blobs[1]), score=Worse(after))
+    trainer.cluster(feed(x), trainer.embed(x), start)
+    assert trainer.history[-1].back_to == expected
+    assert kept([record.as_dict() for record in trainer.history])["phase"] == (
+        "warm-up" if expected < 0 else "alternate"
+    )

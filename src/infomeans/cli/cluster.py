@@ -30,7 +30,7 @@ from infomeans.cli.report import leave_report
 from infomeans.cli.reporting import busy, loading, note, say
 from infomeans.cli.show import summarise
 from infomeans.errors import ClusteringWarning, InputError, Problems
-from infomeans.methods.registry import METHODS
+from infomeans.methods.registry import DEEP
 
 if TYPE_CHECKING:
     from infomeans.data import Dataset
@@ -53,10 +53,7 @@ def cluster(
     ] = None,
     method: Annotated[
         str,
-        typer.Option(
-            help="Clustering method; `infomeans methods` lists them. auto is mi-pairs for "
-            "embeddings, mi-adm otherwise."
-        ),
+        typer.Option(help="Clustering method; `infomeans methods` lists them. auto chooses."),
     ] = "auto",
     seed: Seed = 0,
     device: Device = "auto",
@@ -159,7 +156,7 @@ def cluster(
     given: dict[str, Any] = {
         "source": _lasting(source),
         "n_clusters": k,
-        "method": {"auto": "mi-pairs" if embeddings else "mi-adm"}.get(method, method),
+        "method": method,
         "seed": seed,
         "reading": {name: value for name, value in reading.items() if value},
         "params": _params(
@@ -236,7 +233,7 @@ def _cluster(
 
     request = Request(**given)
     data = read(request.source, **request.reading)
-    deep = request.method in METHODS
+    deep = request.method in DEEP
     try:
         with nullcontext() if deep else busy("clustering"), catch_warnings():
             # The summary says the same.

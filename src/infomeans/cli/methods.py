@@ -10,10 +10,10 @@ def methods() -> None:
 
     Example: infomeans methods
     """
-    from infomeans.methods import BASELINES, METHODS
+    from infomeans.methods import BASELINES, DEEP
 
     table = Table.grid(padding=(0, 2, 0, 0))
-    for info in (METHODS | BASELINES).values():
+    for info in (DEEP | BASELINES).values():
         table.add_row(
             f"[bold cyan]{info.slug}[/]",
             f"[bold]{info.estimator}[/]: {info.summary}\n[dim]{info.citation}[/]\n",

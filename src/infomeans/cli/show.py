@@ -12,7 +12,7 @@ from rich.table import Table
 from infomeans.cli.reporting import console, counted, say, warn
 from infomeans.durations import duration
 from infomeans.errors import by_reason, few
-from infomeans.methods import METHODS
+from infomeans.methods import DEEP
 from infomeans.problems import UNSTABLE, run_problems, start_facts
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def summarise(run: "Run") -> None:
         for problem in run_problems(run.metrics["sizes"], run.metrics):
             warn(problem)
         most = math.log(len(run.metrics["sizes"]))
-        unsure = run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in METHODS
+        unsure = run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in DEEP
         if unsure and not run.metrics.get("stability", 0) >= UNSTABLE:
             warn(
                 f"I(X;K) is {run.metrics['mi']:.2f} of at most {most:.2f} nats: the clusters are "

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from inspect import getdoc
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from infomeans.estimators.deep import DeepClusterer
+from infomeans.estimators.deep_clusterer import DeepClusterer
 from infomeans.methods import METHODS
 from infomeans.methods.parameters import parameters_of
 

@@ -10,24 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import torch
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 from torch import nn
 
 from infomeans import __version__
 from infomeans import functional as IF
 from infomeans.data import Dataset
-from infomeans.data.arrays import channels_first, network_shape
+from infomeans.data.arrays import network_shape
 from infomeans.estimators.base import (
-    COUNT,
     POSITIVE,
     POSITIVE_INT,
-    SampleClusterer,
     SampleEstimator,
 )
 from infomeans.estimators.saving import USER_SUPPLIED, digest, plain_params
 from infomeans.functional.affine import LIMITS
-from infomeans.methods import find_method
 from infomeans.model import Model, Scaling
 from infomeans.networks import (
     DenoisingAutoencoder,
@@ -35,7 +31,6 @@ from infomeans.networks import (
     build_network,
     takes_embeddings,
 )
-from infomeans.start import check_init, choose_start, find_start
 from infomeans.threads import limited, step_threads
 from infomeans.training import (
     Callback,
@@ -44,23 +39,14 @@ from infomeans.training import (
     Trainer,
     isolated,
     make_fabric,
-    resolve_settings,
 )
 from infomeans.training.step import step_work
-from infomeans.training.votes import VOTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Self
+    from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike
-    from torch import Tensor
-
-    from infomeans._typing import Array
     from infomeans.data.rows import Feed
-    from infomeans.methods.base import Method
     from infomeans.networks import NetworkSpec
-    from infomeans.start import Init, Start
     from infomeans.training import Settings
 
 NO_EFFECT = ("verbose",)
@@ -172,227 +158,3 @@ class DeepEstimator(SampleEstimator):
     def _augmentation(self) -> dict[str, float]:
         """Settings of the augmentation."""
         return LIMITS
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class DeepClusterer(SampleClusterer, DeepEstimator):
-    """Base class of the deep clusterers; each subclass sets a method.
-
-    Parameters
-    ----------
-    n_clusters : int
-        Number of clusters.
-    init : {"auto", "graph", "kmeans", "soft_kmeans"} or array of n labels
-        How to find the initial clusters. "auto" chooses among graph agglomeration and K-means on
-        the data and on the embedding, by the mutual information between the clusters of neighbours;
-        with `augment` it is the graph, and with `preset="paper"` soft K-means. The others work on
-        the pretrained embedding.
-    network : "auto", "residual", None, nn.Module or callable
-        "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
-        "residual" and None treat X as embeddings of another model. These are centred and divided
-        by one number, their mean spread. "residual" starts as the identity, or as the projection to
-        64 principal components if there are more features, and fine-tunes the
-        embeddings, moving each feature by at most 3. None keeps them fixed and learns only a head.
-        A module of your own is copied, not changed. A callable is called as
-        `network((d,) or (c, h, w), n_clusters)` and returns a module.
-    pretrain_epochs, warmup_epochs, epochs : int, optional
-        Maximum number of epochs of each phase. By default those of the preset, which are fewer the
-        more samples there are.
-    batch_size : int, optional
-        Number of samples per batch; by default that of the preset.
-    learning_rate : float, optional
-        Learning rate of the clustering phases; by default that of the preset.
-    preset : {"fast", "paper"}
-        Settings of the optimisation: "fast" for a CPU with few cores, or those of the paper, which
-        take hours.
-    augment : bool
-        Whether to train on images that are randomly rotated, scaled, sheared and shifted by small
-        amounts, instead of dropping pixels. The graph then uses distances that ignore such changes,
-        if that gives clearer clusters. The neighbours in that graph contribute to the targets, and
-        predictions are averaged over nine views of an image. It assumes that such changes do not
-        alter what an image shows.
-    device : str
-        "auto", "cpu", "cuda", "cuda:N" or "mps".
-    n_threads : int, optional
-        Number of CPU threads in fit, predict and transform. By default chosen by the work per
-        step: one for small networks on vectors, more for convolutions, never more than there are
-        CPUs. Another number changes the order of summation, so the clusters may differ slightly.
-    precision : str
-        Numerical precision of the training, in the terms of Lightning Fabric.
-    random_state : int, RandomState or None
-        The same seed gives the same clusters. None draws a new seed from the system, not from
-        numpy's global state.
-    verbose : int
-        Whether to show progress bars.
-    callbacks : list of Callback, optional
-        Called during training; see `infomeans.training.Callback`.
-    checkpoint : path, optional
-        File that keeps the state of the training after every epoch. If it exists, fit resumes from
-        it, and the result is the same as without the interruption.
-
-    Attributes
-    ----------
-    labels_ : (n,) integer array
-        Clusters of the samples seen in fit; equal to `predict` of them.
-    embedding_, confidences_ : (n, d) and (n,) arrays
-        Embedding of those samples, and the probability of the cluster of each. Not saved.
-    cluster_centers_ : (n_clusters, d) array
-        Centres of the clusters in the embedding.
-    history_ : list of dict
-        One record per epoch; see `infomeans.training.Record`.
-    initial_labels_ : (n,) integer array
-        The initial clusters.
-    views_ : (8, 2, 3) array
-        With `augment`, the affine maps of the views that `predict_proba` averages over; empty
-        otherwise. The embedding and the history come from the unchanged image.
-    n_threads_ : int
-        Number of threads used in fit. Not saved.
-    network_, method_, scaling_ : nn.Module
-        The parts of the trained model.
-
-    Examples
-    --------
-    A subclass only names its method; `make_clusterer` also adds the method's own parameters.
-
-    >>> from sklearn.datasets import make_blobs
-    >>> from infomeans.estimators import DeepClusterer
-    >>> class Clusterer(DeepClusterer):
-    ...     method = "mi-adm"
-    >>> X, _ = make_blobs(n_samples=90, centers=3, random_state=0)
-    >>> model = Clusterer(n_clusters=3, pretrain_epochs=2, epochs=2, random_state=0)
-    >>> model.fit_predict(X).shape
-    (90,)
-    """
-
-    init: Init = "auto"
-    pretrain_epochs: int | None = None
-    warmup_epochs: int | None = None
-    epochs: int | None = None
-
-    method: ClassVar[str | type[Method]]
-    """The method's slug, or its class."""
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DeepEstimator._parameter_constraints,
-        **SampleClusterer._parameter_constraints,
-        "init": "no_validation",
-        "pretrain_epochs": [COUNT, None],
-        "warmup_epochs": [COUNT, None],
-        "epochs": [COUNT, None],
-    }
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:
-        """Learn the embedding and the clusters of X jointly; y is ignored.
-
-        Parameters
-        ----------
-        X : (n, d), (n, h, w), (n, h, w, c) or (n, c, h, w) array, or Dataset
-            Vectors, or images with 1 or 3 channels.
-        y : ignored
-        """
-        data = self._dataset(X, reset=True)
-        self._check(data)
-        settings = self._settings(data)
-        n_features = max(self.n_clusters, settings.least_features)
-        with self._training(data, settings, self.n_clusters, n_features) as (trainer, x):
-            model = trainer.model
-            method = model.method = self._build_method(model.n_features)
-            if self.augment:
-                model.views = IF.view_maps(*network_shape(data.shape)[1:])
-            trainer.pretrain(x)
-            z = trainer.embed(x)
-            start = self._start(trainer, data, z) if method.wants_start else None
-            state = trainer.cluster(x, z, start)
-            fitted = trainer.fitted(x, state)
-        self.initial_labels_ = fitted.initial_labels
-        self.cluster_centers_ = method.prototypes.detach().cpu().numpy().copy()
-        self._keep(model.cpu().eval(), fitted)
-        return self
-
-    @property
-    def views_(self) -> Array:
-        """The affine maps of the views of an image; empty without augmentation."""
-        return self.model_.views.numpy()
-
-    def check(self, X: ArrayLike | Dataset) -> None:
-        """Raise the errors that `fit` would raise before training; change nothing."""
-        super().check(X)
-        shape = X.shape if isinstance(X, Dataset) else np.asarray(X).shape[1:]
-        with isolated():
-            build_network(self.network, network_shape(shape), self.n_clusters)
-
-    def _settings(self, data: Dataset) -> Settings:
-        shape = network_shape(data.shape)
-        return resolve_settings(
-            self.preset,
-            len(data),
-            () if self.network is None else shape,
-            augment=self.augment,
-            embedded=takes_embeddings(self.network),
-            pretrain_epochs=self.pretrain_epochs,
-            warmup_epochs=self.warmup_epochs,
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            learning_rate=self.learning_rate,
-        )
-
-    def _start(self, trainer: Trainer, data: Dataset, z: Tensor) -> Start:
-        """The initial clusters, from the checkpoint of an interrupted training if it has them."""
-        saved = trainer.saved_start()
-        if saved is not None:
-            return saved
-        trainer.announce("start")
-        init = self.init
-        if isinstance(init, str) and init == "auto":
-            init = "graph" if self.augment else trainer.settings.start
-        if isinstance(init, str) and init == "auto" and len(data) > 2 * self.n_clusters > 2:
-            embedded = takes_embeddings(self.network)
-            return choose_start(
-                data.batch,
-                z.cpu().numpy(),
-                self.n_clusters,
-                seed=trainer.seed,
-                table=len(data.shape) == 1 and not embedded,
-                embedded=embedded,
-            )
-        lam = trainer.method.start_lam
-        return find_start(
-            z.cpu().numpy(),
-            self.n_clusters,
-            init,
-            seed=trainer.seed,
-            images=channels_first(data.X) if self.augment else None,
-            **({} if lam is None else {"lam": lam}),
-        )
-
-    def planned_threads(self, X: ArrayLike | Dataset) -> int:
-        """Number of threads that `fit` would use."""
-        data = X if isinstance(X, Dataset) else Dataset.of_array(np.asarray(X))
-        settings, shape = self._settings(data), network_shape(data.shape)
-        n_features = max(self.n_clusters, settings.least_features)
-        with isolated(), limited(self.n_threads):
-            network = build_network(
-                self.network, shape, self.n_clusters, n_features=n_features, **settings.network
-            )
-            with step_threads(step_work(network, shape, settings.batch_size)) as planned:
-                return planned
-
-    def _augmentation(self) -> dict[str, float]:
-        return {**LIMITS, **VOTES}
-
-    def _method_class(self) -> type[Method]:
-        return find_method(self.method).load() if isinstance(self.method, str) else self.method
-
-    def _method_params(self) -> dict[str, Any]:
-        """The parameters of the method, without those that all clusterers share."""
-        shared = {*DeepClusterer.__dataclass_fields__}
-        return {name: getattr(self, name) for name in self.get_params() if name not in shared}
-
-    def _build_method(self, n_features: int, tensors: Mapping[str, Tensor] | None = None) -> Method:
-        return self._method_class()(self.n_clusters, n_features, **self._method_params())
-
-    def _check(self, data: Dataset) -> None:
-        super()._check(data)
-        check_init(self.init, len(data), self.n_clusters)
-        self._build_method(n_features=1)

@@ -92,6 +92,15 @@ METHODS = {
 }
 
 
+AUTO = MethodInfo(
+    "auto",
+    "InfoMeans",
+    "",
+    "chooses the start, and mi-adm or mi-pairs, without labels",
+    _PAPER,
+)
+
+
 BASELINES = {
     info.slug: info
     for info in (
@@ -115,7 +124,10 @@ BASELINES = {
 }
 
 
-ESTIMATORS = (*(info.estimator for info in (METHODS | BASELINES).values()), "Autoencoder")
+DEEP = {AUTO.slug: AUTO} | METHODS
+"""All that train a network."""
+
+ESTIMATORS = (*(info.estimator for info in (DEEP | BASELINES).values()), "Autoencoder")
 """Names of all estimators."""
 
 

@@ -32,7 +32,7 @@ _OTHERS = {"phase", "epoch", "loss", "vote_weight", "empty", "back_to", "seconds
 
 _CHANGE = "change of the targets"
 _CHARTS = (
-    ("nats", {"mi": "I(X;K)", "h_k": "H(K)", "h_k_x": "H(K|X)"}),
+    ("nats", {"mi": "I(X;K)", "h_k": "H(K)", "h_k_x": "H(K|X)", "score": "I(K;K')"}),
     (_CHANGE, {"delta_q": "mean squared change"}),
 )
 _MARKERS: dict[str, Any] = {

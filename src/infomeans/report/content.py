@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from infomeans._typing import Array, IntArray
+from infomeans._typing import IntArray
 from infomeans.data import Dataset
 from infomeans.data.files import printable
 from infomeans.durations import duration
 from infomeans.errors import ClusteringWarning, by_reason
 from infomeans.estimators import KMeansBaseline
-from infomeans.estimators.base import SampleClusterer
 from infomeans.metrics import (
     Confusion,
     ari,
@@ -30,13 +27,16 @@ from infomeans.metrics import (
     scores_of_labelled,
 )
 from infomeans.plots.typical import typical_samples
-from infomeans.problems import run_problems, start_facts
-from infomeans.runs import Run, entropies
+from infomeans.problems import run_problems, start_facts, went_back
+from infomeans.report.findings import Findings
 
 TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
 FEATURES = 6
 NO_DOUBT = 0.1
 """Entropy in nats of a sample with a confidence of 98%."""
+
+DISPUTED = 0.5
+"""Stability of a sample below which it is in doubt: other starts mostly disagree."""
 
 HUGE = 1e30
 """Larger numbers are clipped, because their squares would overflow."""
@@ -48,88 +48,6 @@ MOVING = 1e-3
 """If the targets change by more in the last epoch (mean square), training had not converged."""
 
 BASELINE_SAMPLES, STARTS = 5_000, 3
-
-
-@dataclass(frozen=True)
-class Findings:
-    """The results of a run, and its samples if they can still be read.
-
-    Parameters
-    ----------
-    run : Run
-        A complete run.
-    data : Dataset, optional
-        The samples of the run.
-    estimator : SampleClusterer, optional
-        The fitted estimator; by default it is loaded from the run.
-    """
-
-    run: Run
-    data: Dataset | None = None
-    estimator: SampleClusterer | None = None
-
-    @cached_property
-    def ids(self) -> list[str]:
-        """Ids of all samples."""
-        return self.run.labels.ids
-
-    @cached_property
-    def posteriors(self) -> Array:
-        """The posteriors (n, K)."""
-        return self.run.posteriors
-
-    @cached_property
-    def embedding(self) -> Array:
-        """The embedding (n, d)."""
-        return self.run.embedding
-
-    @cached_property
-    def clusters(self) -> IntArray:
-        """The most probable clusters (n,), before merging."""
-        return self.posteriors.argmax(axis=1)
-
-    @cached_property
-    def seconds(self) -> IntArray:
-        """The second most probable clusters (n,); the first if there is only one cluster."""
-        if self.k < 2:
-            return self.clusters
-        return np.argpartition(self.posteriors, -2, axis=1)[:, -2]
-
-    @cached_property
-    def confidences(self) -> Array:
-        """The confidences (n,)."""
-        return self.posteriors.max(axis=1)
-
-    @cached_property
-    def runners_up(self) -> Array:
-        """Probabilities of the second clusters (n,); zero if there is only one cluster."""
-        if self.k < 2:
-            return np.zeros(len(self.posteriors))
-        return np.take_along_axis(self.posteriors, self.seconds[:, None], axis=1)[:, 0]
-
-    @cached_property
-    def entropies(self) -> Array:
-        """Entropies of the posteriors (n,), in nats."""
-        return entropies(self.posteriors)
-
-    @property
-    def k(self) -> int:
-        """Number of clusters, including empty ones."""
-        return int(self.posteriors.shape[1])
-
-    @cached_property
-    def sizes(self) -> IntArray:
-        """Number of samples in each cluster (K,)."""
-        return np.bincount(self.clusters, minlength=self.k)
-
-    @property
-    def classes(self) -> Any:
-        """The true classes (n,) if given; empty for samples without one."""
-        return None if self.data is None else self.data.labels
-
-    def members(self, cluster: int) -> IntArray:
-        """Positions of the samples in a cluster."""
-        return np.flatnonzero(self.clusters == cluster)
 
 
 def overview(found: Findings) -> dict[str, Any]:
@@ -183,11 +101,7 @@ def warnings(found: Findings) -> list[str]:
 def _about_training(history: Sequence[Mapping[str, Any]]) -> list[str]:
     last = history[-1] if history else {}
     if last.get("back_to") is not None:
-        return [
-            f"The clusters got worse in the phase {last['phase']}, and training went back from "
-            f"epoch {last['epoch'] + 1} to epoch {last['back_to'] + 1}. A lower learning rate may "
-            f"help."
-        ]
+        return [went_back(last)]
     if (last.get("delta_q") or 0) <= MOVING:
         return []
     return [
@@ -227,7 +141,8 @@ def cards(found: Findings) -> list[dict[str, Any]]:
 def _card(found: Findings, cluster: int, typical: IntArray) -> dict[str, Any]:
     members = found.members(cluster)
     sure = found.confidences[members]
-    doubtful = members[np.argsort(sure, kind="stable")]
+    stable = sure if found.stability is None else found.stability[members]
+    doubtful = members[np.lexsort((sure, stable))]
     return {
         "size": len(members),
         "share": len(members) / len(found.ids),
@@ -238,15 +153,21 @@ def _card(found: Findings, cluster: int, typical: IntArray) -> dict[str, Any]:
 
 
 def doubtful(found: Findings) -> dict[str, Any]:
-    """The samples with the highest entropy, and the pairs of clusters that share most of them."""
-    order = np.argsort(-found.entropies, kind="stable")[:DOUBTFUL]
-    return {"samples": order[found.entropies[order] > NO_DOUBT].tolist(), "pairs": _pairs(found)}
+    """The samples in doubt, and the pairs of clusters that share most of them."""
+    stability = np.ones(len(found.ids)) if found.stability is None else found.stability
+    order = np.lexsort((-found.entropies, stability))
+    doubt = (stability[order] < DISPUTED) | (found.entropies[order] > NO_DOUBT)
+    return {"samples": order[doubt][:DOUBTFUL].tolist(), "pairs": _pairs(found)}
 
 
 def _pairs(found: Findings) -> list[dict[str, Any]]:
     if found.k < 2:
         return []
-    undecided = np.flatnonzero(found.runners_up > found.confidences / 2)
+    undecided = np.flatnonzero(
+        found.runners_up > found.confidences / 2
+        if found.stability is None
+        else found.stability < DISPUTED
+    )
     first, second = found.clusters[undecided], found.seconds[undecided]
     pair = np.minimum(first, second) * found.k + np.maximum(first, second)
     codes, counts = np.unique(pair, return_counts=True)

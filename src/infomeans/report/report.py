@@ -24,7 +24,7 @@ from infomeans.plots.palette import COLOURS, look
 from infomeans.plots.projection import Kind, draw_map
 from infomeans.plots.thumbnails import Thumbnails, data_url, make_thumbnails
 from infomeans.report import content as said
-from infomeans.report.content import Findings
+from infomeans.report.findings import Findings
 from infomeans.report.pages import as_json, packed, plotly, render
 from infomeans.runs import Run
 

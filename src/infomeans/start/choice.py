@@ -24,13 +24,14 @@ from infomeans.graph.agglomeration import clusters_of_graph
 from infomeans.graph.neighbors import nearest_neighbors, strongest, weighted_graph
 from infomeans.methods.state import Neighbors
 from infomeans.start.initial import Start, kmeans
+from infomeans.start.score import Score
 from infomeans.start.views import EMBEDDING, View, view_names
 
-MOST_SAMPLES = 12_000
-"""The choice looks at no more samples than this; the chosen way then clusters all."""
+MOST_SAMPLES, PER_CLUSTER = 6_000, 60
+"""The choice looks at no more samples, in all or per cluster; the chosen way clusters all."""
 
-N_INIT = 5
-"""Number of random starts of K-means for a candidate."""
+RUNS = 20
+"""Number of runs of K-means for a candidate; the one with the highest score is kept."""
 
 NEAREST = 4
 """Number of neighbours on which graphs are compared with each other."""
@@ -87,11 +88,14 @@ class Choice:
         Weight of each view; they sum to one.
     graph : (n, n) sparse array
         The graph of the chosen views.
+    neighbors : dict of str to Neighbors
+        The neighbours in each view that the candidates are scored on.
     """
 
     candidates: list[Candidate]
     weights: dict[str, float]
     graph: sparse.csr_array
+    neighbors: dict[str, Neighbors]
 
     @property
     def best(self) -> Candidate:
@@ -128,7 +132,8 @@ def choose(
 ) -> Choice:
     """Cluster the views in several ways and order the results by their neighbour information.
 
-    Candidates are the graph and K-means on every view, and the graph on every pair of views.
+    Candidates are the graph and K-means on every view, and the graph on every pair of views. Of
+    several runs of K-means the one with the highest information in its view is a candidate.
 
     The information is measured on twice as many neighbours as a graph has, so that half of the
     edges are new to it. K-means is chosen unless a graph leads clearly. Of the graphs that are not
@@ -153,16 +158,20 @@ def choose(
     n = len(next(iter(views.values())))
     count = min(usual_neighbors(n, n_clusters), n - 1)
     found = {name: nearest_neighbors(z, 2 * count) for name, z in views.items()}
-    graphs = {name: _first(near, count) for name, near in found.items()}
-    clusters = _candidates(views, graphs, n_clusters, seed)
-
-    def information(width: int, labels: IntArray) -> dict[str, float]:
-        return {
-            name: neighbor_information(_first(near, width), labels) for name, near in found.items()
-        }
-
-    wide = [information(2 * count, labels) for labels in clusters.values()]
-    near = [information(NEAREST, labels) for labels in clusters.values()]
+    graphs, wider, nearest = (
+        {name: _first(near, width) for name, near in found.items()}
+        for width in (count, 2 * count, NEAREST)
+    )
+    clusters = _graph_clusters(views, graphs, n_clusters)
+    for name, z in views.items():
+        clusters["kmeans", (name,)] = _kmeans(z, wider[name], n_clusters, seed)
+    wide, near = (
+        [
+            {name: neighbor_information(graph, labels) for name, graph in own.items()}
+            for labels in clusters.values()
+        ]
+        for own in (wider, nearest)
+    )
     weights = _weights(
         {
             name: max(one[name] for one in wide)
@@ -176,7 +185,9 @@ def choose(
     ]
     ordered = _ordered(candidates, CLEAR_LEAD * np.log(n_clusters))
     best = mixed_graph([graphs[name] for name in ordered[0].views])
-    return Choice(ordered, weights, best)
+    return Choice(
+        ordered, weights, best, {name: Neighbors.of_graph(graph) for name, graph in wider.items()}
+    )
 
 
 def _ordered(candidates: list[Candidate], clear_lead: float) -> list[Candidate]:
@@ -194,16 +205,14 @@ def _first(near: tuple[Array, IntArray], count: int) -> sparse.csr_array:
     return weighted_graph(near[0][:, :count], near[1][:, :count])
 
 
-def _candidates(
-    views: Views, graphs: Mapping[str, sparse.csr_array], n_clusters: int, seed: int
+def _graph_clusters(
+    views: Views, graphs: Mapping[str, sparse.csr_array], n_clusters: int
 ) -> dict[tuple[Way, tuple[str, ...]], IntArray]:
-    """The clusters of every candidate."""
+    """The clusters of the graph on every view and every pair of views."""
     clusters: dict[tuple[Way, tuple[str, ...]], IntArray] = {}
     for names in (*((name,) for name in views), *combinations(views, 2)):
         graph = mixed_graph([graphs[name] for name in names])
         clusters["graph", names] = clusters_of_graph(views[names[0]], graph, n_clusters)
-    for name, z in views.items():
-        clusters["kmeans", (name,)] = _kmeans(z, n_clusters, seed)
     return clusters
 
 
@@ -244,7 +253,7 @@ def choose_start(
     embedded : bool
         Whether the embedding is the raw samples, scaled. It is then no view of its own.
     """
-    some, everything = _some(len(z), seed), np.arange(len(z))
+    some, everything = _some(len(z), n_clusters, seed), np.arange(len(z))
     raw, rng = samples(some), np.random.default_rng(seed)
     seen = dict.fromkeys(view_names(raw, table=table), raw)
     if not embedded:
@@ -265,7 +274,7 @@ def choose_start(
             return np.concatenate([views[name](take(part)) for part in parts])
 
         spaces = [whole(name) for name in choice.best.views]
-        labels, graph = _all_clusters(choice.best.way, spaces, n_clusters, seed)
+        labels, graph = _all_clusters(choice.best, spaces, some, n_clusters)
         nearest = NearestNeighbors(n_neighbors=1).fit(z[some])
         stability = stability[nearest.kneighbors(z, return_distance=False)[:, 0]]
     count = int(np.diff(graph.indptr).min())
@@ -274,29 +283,38 @@ def choose_start(
         neighbors=Neighbors.of_graph(strongest(graph, count)),
         choice=choice.as_dict(),
         stability=torch.as_tensor(stability.astype(np.float32)),
+        score=Score(choice.neighbors, choice.weights, torch.as_tensor(some)),
     )
 
 
-def _some(n: int, seed: int) -> IntArray:
+def _some(n: int, n_clusters: int, seed: int) -> IntArray:
     """Positions of the samples to look at: all, or a random selection."""
-    if n <= MOST_SAMPLES:
+    most = max(MOST_SAMPLES, PER_CLUSTER * n_clusters)
+    if n <= most:
         return np.arange(n)
-    return np.sort(np.random.default_rng(seed).choice(n, MOST_SAMPLES, replace=False))
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
 
 
 def _all_clusters(
-    way: str, spaces: Sequence[Array], n_clusters: int, seed: int
+    best: Candidate, spaces: Sequence[Array], some: IntArray, n_clusters: int
 ) -> tuple[IntArray, sparse.csr_array]:
     """Clusters of all samples, found in the chosen way, and the graph of the chosen views."""
     count = usual_neighbors(len(spaces[0]), n_clusters)
     graph = mixed_graph([weighted_graph(*nearest_neighbors(z, count)) for z in spaces])
-    if way == "kmeans":
-        return _kmeans(spaces[0], n_clusters, seed), graph
-    return clusters_of_graph(spaces[0], graph, n_clusters), graph
+    if best.way == "graph":
+        return clusters_of_graph(spaces[0], graph, n_clusters), graph
+    # Copies leave clusters empty; these start where all samples are.
+    members = (best.labels == k for k in range(n_clusters))
+    seen = spaces[0][some]
+    means = np.stack([seen[own if own.any() else slice(None)].mean(axis=0) for own in members])
+    return kmeans(spaces[0], n_clusters, seed=0, init=means).labels_.astype(np.int64), graph
 
 
-def _kmeans(z: Array, n_clusters: int, seed: int) -> IntArray:
-    return kmeans(z, n_clusters, seed=seed, n_init=N_INIT).labels_.astype(np.int64)
+def _kmeans(z: Array, graph: sparse.csr_array, n_clusters: int, seed: int) -> IntArray:
+    """The run of K-means whose clusters have the most information between neighbours."""
+    seeds = np.random.default_rng(seed).integers(2**31, size=RUNS)
+    runs = (kmeans(z, n_clusters, seed=one, n_init=1).labels_.astype(np.int64) for one in seeds)
+    return max(runs, key=lambda labels: neighbor_information(graph, labels))
 
 
 def _by_chance(z: Array, n_clusters: int, n_neighbors: int, seed: int) -> float:

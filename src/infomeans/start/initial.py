@@ -19,6 +19,7 @@ from infomeans import functional as IF
 from infomeans._typing import Array, IntArray
 from infomeans.graph.agglomeration import clusters_and_graph
 from infomeans.methods.state import Neighbors
+from infomeans.start.score import Score
 
 Init = Literal["auto", "graph", "kmeans", "soft_kmeans"] | ArrayLike
 NAMES = ("auto", "graph", "kmeans", "soft_kmeans")
@@ -45,6 +46,10 @@ class Start:
         The candidates and their scores, if there was a choice; see `Choice.as_dict`.
     stability : (n,) tensor, optional
         Share of the alternatives that agree with the cluster of each sample.
+    score : Score, optional
+        What the candidates were compared by.
+    seconds : float
+        Time to find the clusters.
     """
 
     labels: Tensor
@@ -52,17 +57,29 @@ class Start:
     neighbors: Neighbors | None = None
     choice: Mapping[str, Any] | None = None
     stability: Tensor | None = None
+    score: Score | None = None
+    seconds: float = 0.0
 
     @property
     def chosen(self) -> dict[str, Any]:
         """How the start was chosen, for a checkpoint."""
-        return {"choice": self.choice, "stability": self.stability}
+        score = self.score and self.score.state_dict()
+        return {
+            "choice": self.choice,
+            "stability": self.stability,
+            "score": score,
+            "seconds": self.seconds,
+        }
 
     @classmethod
     def restored(cls, samples: Mapping[str, Any], chosen: Mapping[str, Any]) -> Start:
         """The start of an interrupted training, from the state of its samples."""
-        neighbors = samples["neighbors"]
-        return cls(samples["initial"], neighbors=neighbors and Neighbors(*neighbors), **chosen)
+        neighbors, score = samples["neighbors"], chosen.get("score")
+        return cls(
+            samples["initial"],
+            neighbors=neighbors and Neighbors(*neighbors),
+            **{**chosen, "score": score and Score.restored(score)},
+        )
 
 
 def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:
@@ -129,7 +146,9 @@ def find_start(
     return Start(targets.argmax(dim=1), targets)
 
 
-def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = N_INIT) -> KMeans:
+def kmeans(
+    X: Array, n_clusters: int, *, seed: int, n_init: int = N_INIT, init: Array | None = None
+) -> KMeans:
     """K-means by scikit-learn, with a deterministic result.
 
     Parameters
@@ -142,12 +161,15 @@ def kmeans(X: Array, n_clusters: int, *, seed: int, n_init: int = N_INIT) -> KMe
         Seed of the random starts.
     n_init : int
         Number of random starts; the best one is kept.
+    init : (n_clusters, d) array, optional
+        The centres to start from, instead of random ones.
     """
+    given = {"n_init": n_init} if init is None else {"init": init, "n_init": 1}
     # With several threads the order of summation varies, and ties could be broken either way.
     with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
         # Duplicate samples leave clusters empty; the estimators warn about that.
         warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
-        return KMeans(n_clusters, n_init=n_init, random_state=seed).fit(X)
+        return KMeans(n_clusters, random_state=seed, **given).fit(X)
 
 
 def soft_kmeans(z: Array, prototypes: Array, *, lam: float = LAM, max_rounds: int = 100) -> Array:

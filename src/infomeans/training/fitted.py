@@ -32,6 +32,12 @@ class Fitted:
         How the initial clusters were chosen, if they were; see `infomeans.start.Choice`.
     stability : (n,) array or None
         Share of the alternatives to the initial clusters that agree with them on a sample.
+    score : float or None
+        Mutual information between the clusters of neighbours, if it chose the initial clusters.
+    start_seconds : float or None
+        Time to find the initial clusters.
+    method : str or None
+        The method, if it was chosen.
 
     Examples
     --------
@@ -48,6 +54,9 @@ class Fitted:
     history: Sequence[Mapping[str, Any]] = field(default_factory=list)
     choice: Mapping[str, Any] | None = None
     stability: Array | None = None
+    score: float | None = None
+    start_seconds: float | None = None
+    method: str | None = None
 
     @cached_property
     def labels(self) -> IntArray:
@@ -75,6 +84,18 @@ class Fitted:
         if self.initial_labels is None:
             return None
         return 1 - accuracy(self.initial_labels, self.labels)
+
+    @property
+    def undone(self) -> bool:
+        """Whether training went back to the state before its last phase."""
+        return bool(self.history) and self.history[-1].get("back_to") == -1
+
+    @property
+    def seconds_to_start(self) -> float:
+        """Time to find the initial clusters, with pretraining if they come from the embedding."""
+        embedded = self.choice is not None and "embedding" in self.choice["chosen"]
+        pretraining = (one["seconds"] for one in self.history if one["phase"] == "pretrain")
+        return (self.start_seconds or 0.0) + (sum(pretraining) if embedded else 0.0)
 
     def problems(self) -> list[str]:
         """What is wrong with the clusters, in plain words; empty if nothing is."""

@@ -9,6 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from infomeans import functional as IF
+from infomeans._typing import IntArray
 from infomeans.errors import few
 from infomeans.methods.base import Method
 from infomeans.methods.state import SampleState, Statistics
@@ -30,6 +31,8 @@ class Record:
         Mean of every term of the loss, such as clustering and reconstruction.
     mi, h_k, h_k_x : float
         I(X;K), H(K) and H(K|X) of the clean posteriors after the epoch, in nats.
+    score : float
+        Mutual information between the clusters of neighbours, if it chose the start.
     delta_q : float
         Mean squared change of the targets.
     vote_weight : float
@@ -37,7 +40,8 @@ class Record:
     empty : int
         Number of empty clusters after the epoch.
     back_to : int
-        Only in the last epoch: the earlier epoch of the phase whose state was restored.
+        Only in the last epoch: the earlier epoch of the phase whose state was restored, or -1 if
+        it was the state before the phase.
     seconds : float
         Duration of the epoch, including the pass over the clean data.
 
@@ -56,6 +60,7 @@ class Record:
     mi: float | None = None
     h_k: float | None = None
     h_k_x: float | None = None
+    score: float | None = None
     delta_q: float | None = None
     vote_weight: float | None = None
     empty: int | None = None
@@ -124,6 +129,11 @@ def measure(method: Method, state: SampleState) -> dict[str, float | int]:
     h_k, h_k_x = IF.entropy(total["p"] / n).item(), total["h"].item() / n
     empty = int((total["sizes"] == 0).sum())
     return {"mi": h_k - h_k_x, "h_k": h_k, "h_k_x": h_k_x, "empty": empty}
+
+
+def hard_labels(method: Method, state: SampleState) -> IntArray:
+    """The most probable cluster of each sample (n,)."""
+    return state.map(lambda z: method.log_posteriors(z).argmax(dim=1)).cpu().numpy()
 
 
 def initial_agreement(method: Method, state: SampleState, initial: Tensor) -> float:

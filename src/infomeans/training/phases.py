@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,6 +13,8 @@ from torch.optim import Adam
 from torch.optim.lr_scheduler import OneCycleLR
 
 from infomeans.errors import InputError
+from infomeans.methods.batch import Batch
+from infomeans.model.model import evaluating
 from infomeans.training.checkpoint import restore_optimizer
 
 if TYPE_CHECKING:
@@ -242,6 +244,24 @@ def _parameter_groups(step: TrainingStep) -> list[dict[str, Any]]:
     if step.method is not None:
         return step.method.parameter_groups(cast("nn.Module", step.network))
     return [{"params": [p for p in step.parameters() if p.requires_grad]}]
+
+
+def hold_out(n: int, share: float, *, seed: int) -> tuple[Tensor, Tensor]:
+    """Positions of the samples to train on, and of those held out for early stopping."""
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    kept = n - int(share * n)
+    return order[:kept], order[kept:]
+
+
+@torch.no_grad()
+def mean_loss(fabric: Fabric, step: TrainingStep, x: Feed, index: Sequence[Tensor]) -> float:
+    """Mean loss of pretraining over some samples, given in batches, without noise."""
+    total = 0.0
+    with evaluating(step), fabric.autocast():
+        for part in map(x.batch, index):
+            terms = step.terms(Batch(step.network, part, drop=False))
+            total += float(sum(terms.values())) * len(part)
+    return total / sum(map(len, index))
 
 
 def check_finite(value: float | None, name: str, record: Record, settings: Settings) -> None:

@@ -16,16 +16,14 @@ from infomeans.data.rows import Feed
 from infomeans.errors import InputError
 from infomeans.graph import neighbor_graph, usual_neighbors
 from infomeans.methods.base import Method
-from infomeans.methods.batch import Batch
 from infomeans.methods.state import Neighbors, SampleState
 from infomeans.model import Model
-from infomeans.model.model import evaluating
 from infomeans.start import Start
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.fitted import Fitted
-from infomeans.training.history import Record, initial_agreement, mean_change, measure
-from infomeans.training.phases import PHASES, Best, Loop, Phase, check_finite
+from infomeans.training.history import Record, hard_labels, initial_agreement, mean_change, measure
+from infomeans.training.phases import PHASES, Best, Loop, Phase, check_finite, hold_out, mean_loss
 from infomeans.training.reproducible import seed_for
 from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
@@ -33,7 +31,7 @@ from infomeans.training.votes import take_votes
 
 EMBED_BATCH = 1024
 LOST = 0.01
-"""The share of log K by which I(X;K) may end below its highest."""
+"""The share of log K by which the information may end below its highest."""
 
 STRAYED = 0.15
 """The share of a cluster's mean size that may have left the initial clusters after the warm-up."""
@@ -113,7 +111,8 @@ class Trainer:
         epochs, step = self.settings.pretrain_epochs, self._pretraining_step()
         if self._pretraining() == "none" or epochs == 0:
             return
-        trained, held_out = self._hold_out(len(x))
+        share, seed = self.settings.validation_share, seed_for(self.seed, len(PHASES))
+        trained, held_out = hold_out(len(x), share, seed=seed)
         rate, steps = self.settings.pretrain_learning_rate, self.settings.batches(len(trained))
         loop = Loop(self.fabric, self.settings, step, rate, epochs * steps)
         best = Best()
@@ -123,7 +122,7 @@ class Trainer:
             loop.epoch(record, x, samples=trained if len(held_out) else None)
             if len(held_out) == 0:
                 return False
-            loss = self._held_out_loss(x, held_out)
+            loss = mean_loss(self.fabric, step, x, held_out.split(EMBED_BATCH))
             best.offer(-loss, record.epoch, step.state_dict)
             return best.waited >= self.settings.pretrain_patience
 
@@ -190,15 +189,17 @@ class Trainer:
         """What the trained model says of its samples, as `predict` would say it."""
         blocks = self.model.outputs(x.blocks(EMBED_BATCH), self.fabric.device)
         embedding, posteriors = (torch.cat(part).cpu() for part in zip(*blocks, strict=True))
-        chosen = self._start.chosen if self._start else {}
-        stability = chosen.get("stability")
+        start = self._start
+        score, stability = (start.score, start.stability) if start else (None, None)
         return Fitted(
             embedding.numpy(),
             posteriors.numpy(),
             None if state.initial is None else state.initial.cpu().numpy(),
             [record.as_dict() for record in self.history],
-            choice=chosen.get("choice"),
+            choice=start.choice if start else None,
             stability=None if stability is None else stability.numpy(),
+            score=None if score is None else score(posteriors.argmax(dim=1).numpy()),
+            start_seconds=start.seconds if start else None,
         )
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
@@ -253,13 +254,15 @@ class Trainer:
     def _alternate(self, x: Feed, state: SampleState) -> None:
         """Alternate targets and training until the targets stop changing.
 
-        Training can lose a cluster. Where I(X;K) should not fall and has fallen in the end, the
-        training goes back to where it was highest.
+        Training can lose a cluster, or mix two. If the clusters are clearly worse in the end, by
+        the score that chose the start or else by I(X;K), it goes back to where they were best.
         """
         epochs, method = self.settings.epochs, self.method
         loop = self._loop(epochs * self.settings.batches(len(x)))
         best, step = Best(), self._step()
         phase = Phase("alternate", epochs, loop, best, method, state)
+        if (score := self._score(state)) is not None:
+            best.offer(score, -1, step.state_dict)
         self._set_targets(x, state)
 
         def train(record: Record) -> bool:
@@ -267,8 +270,10 @@ class Trainer:
             state.embedding, before = self.embed(x), state.targets
             method.follow(state)
             self._observe(record, state)
-            if method.gains_information and record.mi is not None:
-                best.offer(record.mi, record.epoch, step.state_dict)
+            sign = record.mi if method.gains_information else None
+            sign = sign if record.score is None else record.score
+            if sign is not None:
+                best.offer(sign, record.epoch, step.state_dict)
             trains_on = record.epoch + 1 < epochs
             refilled = method.refill(state) if record.empty and trains_on else 0
             record.vote_weight = self._set_targets(x, state)
@@ -306,7 +311,13 @@ class Trainer:
         """Write down what the clean pass shows."""
         for name, value in measure(self.method, state).items():
             setattr(record, name, value)
+        record.score = self._score(state)
         check_finite(record.mi, "mutual information", record, self.settings)
+
+    def _score(self, state: SampleState) -> float | None:
+        """The score of the present clusters, if the start was chosen by one."""
+        score = self._start and self._start.score
+        return score(hard_labels(self.method, state)) if score else None
 
     def _run(self, phase: Phase, train: Callable[[Record], bool]) -> None:
         """A phase: train epoch after epoch, until that says it is done or a callback does."""
@@ -381,19 +392,3 @@ class Trainer:
                 plan |= {"start": 0, "warm-up": settings.warmup_epochs}
             plan["alternate"] = settings.epochs
         return {phase: epochs for phase, epochs in plan.items() if epochs or phase == "start"}
-
-    def _hold_out(self, n: int) -> tuple[Tensor, Tensor]:
-        """Positions of the samples to train on, and of those held out for early stopping."""
-        generator = torch.Generator().manual_seed(seed_for(self.seed, len(PHASES)))
-        order = torch.randperm(n, generator=generator)
-        kept = n - int(self.settings.validation_share * n)
-        return order[:kept], order[kept:]
-
-    def _held_out_loss(self, x: Feed, index: Tensor) -> float:
-        """The mean loss of pretraining over some samples, without noise."""
-        network, step, total = self.model.network, self._pretraining_step(), 0.0
-        with evaluating(step), torch.no_grad(), self.fabric.autocast():
-            for part in map(x.batch, index.split(EMBED_BATCH)):
-                terms = step.terms(Batch(network, part, drop=False))
-                total += float(sum(terms.values())) * len(part)
-        return total / len(index)

@@ -126,7 +126,15 @@ def finish(
     if start is not None:
         figures["start"] = {"agreement": fitted.agreement, "changed": fitted.changed}
         if fitted.choice is not None:
-            figures["start"]["choice"] = fitted.choice
+            figures["start"] |= {
+                "choice": fitted.choice,
+                "seconds": fitted.seconds_to_start,
+                "undone": fitted.undone,
+            }
+    if fitted.score is not None:
+        figures["score"] = fitted.score
+    if fitted.method is not None:
+        figures["chosen_method"] = fitted.method
     if fitted.stability is not None:
         figures["stability"] = float(fitted.stability.mean())
     if data.labels is not None:

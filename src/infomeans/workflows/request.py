@@ -11,7 +11,7 @@ import infomeans
 from infomeans.errors import InputError, Problems
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.parameters import check_parameters
-from infomeans.methods import BASELINES, METHODS
+from infomeans.methods import BASELINES, DEEP
 from infomeans.training import make_fabric
 
 RESERVED = {
@@ -54,7 +54,7 @@ class Request:
 
     source: str
     n_clusters: int
-    method: str = "mi-adm"
+    method: str = "auto"
     seed: int = 0
     reading: dict[str, Any] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
@@ -63,11 +63,9 @@ class Request:
 
     def estimator(self, device: str = "auto") -> SampleClusterer:
         """The estimator of the method, with its parameters; reports all invalid ones at once."""
-        problems, known = Problems(), METHODS | BASELINES
+        problems, known = Problems(), DEEP | BASELINES
         if self.method not in known:
-            problems.add(
-                f"method {self.method!r} is unknown; choose one of auto, {', '.join(known)}."
-            )
+            problems.add(f"method {self.method!r} is unknown; choose one of {', '.join(known)}.")
         with problems.collect(ValueError):
             make_fabric(device)
         models: dict[str, SampleClusterer] = {
@@ -83,7 +81,7 @@ class Request:
         problems.report()
         made = models[self.method]
         made.set_params(**self.params, random_state=self.seed, device=device)
-        if self.embeddings and self.method in METHODS:
+        if self.embeddings and self.method in DEEP:
             made.set_params(network="residual")
         elif self.embeddings:
             made.set_params(embeddings=True)

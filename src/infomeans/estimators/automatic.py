@@ -1,0 +1,76 @@
+"""The clusterer that chooses start and method by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from infomeans.estimators.deep_clusterer import DeepClusterer
+from infomeans.methods import find_method
+from infomeans.problems import UNSTABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torch import Tensor
+
+    from infomeans.methods.base import Method
+    from infomeans.start import Start
+
+HOLDING, MOVING = "mi-adm", "mi-pairs"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class InfoMeans(DeepClusterer):
+    """Choose the start and the method without labels, then train.
+
+    The start is chosen by the mutual information between the clusters of neighbours. If other
+    starts agree with it, MI-ADM trains the network and holds on to it. If they do not, MI-Pairs
+    trains it: it maximises the same information and may move far from the start. If the clusters
+    get clearly worse by that information, training goes back.
+
+    The parameters not listed here are those of `DeepClusterer`.
+
+    Parameters
+    ----------
+    prior : sequence of K positive numbers, optional
+        Desired shares of the clusters, up to their order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from infomeans import InfoMeans
+    >>> X, _ = make_blobs(n_samples=90, centers=3, random_state=0)
+    >>> model = InfoMeans(n_clusters=3, pretrain_epochs=2, epochs=2, random_state=0).fit(X)
+    >>> model.fitted_.method
+    'mi-adm'
+    >>> model.predict_proba(X[:2]).shape
+    (2, 3)
+    """
+
+    prior: Sequence[float] | None = None
+
+    method = HOLDING
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DeepClusterer._parameter_constraints,
+        "prior": ["array-like", None],
+    }
+
+    def _method_for(self, start: Start | None) -> str:
+        stability = None if start is None else start.stability
+        unstable = stability is not None and float(stability.mean()) < UNSTABLE
+        return MOVING if unstable else HOLDING
+
+    def _build_method(
+        self,
+        n_features: int,
+        tensors: Mapping[str, Tensor] | None = None,
+        slug: str | None = None,
+    ) -> Method:
+        if tensors is not None:
+            # Only MI-Pairs keeps the joint distribution of neighbours.
+            slug = MOVING if "joint" in tensors else HOLDING
+        made = find_method(slug or HOLDING).load()
+        return made(self.n_clusters, n_features, **self._method_params())

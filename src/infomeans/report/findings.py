@@ -1,0 +1,101 @@
+"""What a run found, for its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from infomeans._typing import Array, IntArray
+from infomeans.data import Dataset
+from infomeans.estimators.base import SampleClusterer
+from infomeans.runs import Run, entropies
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The results of a run, and its samples if they can still be read.
+
+    Parameters
+    ----------
+    run : Run
+        A complete run.
+    data : Dataset, optional
+        The samples of the run.
+    estimator : SampleClusterer, optional
+        The fitted estimator; by default it is loaded from the run.
+    """
+
+    run: Run
+    data: Dataset | None = None
+    estimator: SampleClusterer | None = None
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Ids of all samples."""
+        return self.run.labels.ids
+
+    @cached_property
+    def posteriors(self) -> Array:
+        """The posteriors (n, K)."""
+        return self.run.posteriors
+
+    @cached_property
+    def embedding(self) -> Array:
+        """The embedding (n, d)."""
+        return self.run.embedding
+
+    @cached_property
+    def clusters(self) -> IntArray:
+        """The most probable clusters (n,), before merging."""
+        return self.posteriors.argmax(axis=1)
+
+    @cached_property
+    def seconds(self) -> IntArray:
+        """The second most probable clusters (n,); the first if there is only one cluster."""
+        if self.k < 2:
+            return self.clusters
+        return np.argpartition(self.posteriors, -2, axis=1)[:, -2]
+
+    @cached_property
+    def confidences(self) -> Array:
+        """The confidences (n,)."""
+        return self.posteriors.max(axis=1)
+
+    @cached_property
+    def runners_up(self) -> Array:
+        """Probabilities of the second clusters (n,); zero if there is only one cluster."""
+        if self.k < 2:
+            return np.zeros(len(self.posteriors))
+        return np.take_along_axis(self.posteriors, self.seconds[:, None], axis=1)[:, 0]
+
+    @cached_property
+    def entropies(self) -> Array:
+        """Entropies of the posteriors (n,), in nats."""
+        return entropies(self.posteriors)
+
+    @property
+    def stability(self) -> Array | None:
+        """Share of the other starts that agree on each sample (n,), if there were any."""
+        return self.run.labels.stability
+
+    @property
+    def k(self) -> int:
+        """Number of clusters, including empty ones."""
+        return int(self.posteriors.shape[1])
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of samples in each cluster (K,)."""
+        return np.bincount(self.clusters, minlength=self.k)
+
+    @property
+    def classes(self) -> Any:
+        """The true classes (n,) if given; empty for samples without one."""
+        return None if self.data is None else self.data.labels
+
+    def members(self, cluster: int) -> IntArray:
+        """Positions of the samples in a cluster."""
+        return np.flatnonzero(self.clusters == cluster)
