@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from infomeans import MIADM, Autoencoder, GraphBaseline, KMeansBaseline, MIPairs
+from infomeans import MIADM, Autoencoder, GraphBaseline, InfoMeans, KMeansBaseline, MIPairs
 from infomeans.metrics import scores
 from infomeans.threads import limited
 
@@ -22,7 +22,7 @@ SETS = (
     "digits", "digits-vectors", "segment", "texture", "pendigits", "newsgroups",
     "cmu-pie", "usps", "mnist-test", "coil100",
 )  # fmt: skip
-METHODS = {"mi-adm": MIADM, "mi-pairs": MIPairs}
+METHODS = {"auto": InfoMeans, "mi-adm": MIADM, "mi-pairs": MIPairs}
 
 
 def main() -> None:
@@ -105,13 +105,20 @@ def measured(X, y, seed: int, *, embedded: bool) -> dict[str, object]:
         z = encoder.transform(X)
         found["graph-embedding"] = GraphBaseline(k, embeddings=True).fit(z).labels_
     for name, method in METHODS.items():
-        model = timed(name, lambda method=method: method(k, **shared).fit(X))
-        found["start"] = model.initial_labels_
-        found[name] = model.labels_
-    fitted = model.fitted_
+        if name == "auto":
+            fitted = timed(name, lambda: InfoMeans(k, **shared).fit(X)).fitted_
+            found |= {"start": fitted.initial_labels, "auto": fitted.labels}
+        elif name == fitted.method:
+            found[name] = fitted.labels
+        else:
+            found[name] = timed(name, lambda method=method: method(k, **shared).fit(X)).labels_
+    seconds["start"] = fitted.start_seconds
     return {
         "scores": {name: scores(y, labels) for name, labels in found.items()},
         "stability": float(fitted.stability.mean()),
+        "confidence": float(fitted.confidences.mean()),
+        "score": fitted.score,
+        "method": fitted.method,
         "choice": dict(fitted.choice),
         "seconds": seconds,
     }
@@ -119,9 +126,9 @@ def measured(X, y, seed: int, *, embedded: bool) -> dict[str, object]:
 
 def table(rows) -> str:
     """Markdown: medians over the seeds."""
-    heads = ["K-means on data", "graph on data", "graph on embedding", "chosen start", "MI-ADM",
-             "MI-Pairs", "stability", "seeds"]  # fmt: skip
-    keys = ["kmeans", "graph", "graph-embedding", "start", "mi-adm", "mi-pairs"]
+    heads = ["K-means on data", "graph on data", "graph on embedding", "chosen start", "auto",
+             "MI-ADM", "MI-Pairs", "stability", "confidence", "seeds"]  # fmt: skip
+    keys = ["kmeans", "graph", "graph-embedding", "start", "auto", "mi-adm", "mi-pairs"]
     lines = [f"| | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
     for name in dict.fromkeys(row["data"] for row in rows):
         own = [row for row in rows if row["data"] == name]
@@ -130,8 +137,10 @@ def table(rows) -> str:
             if key in own[0]["scores"] else ""
             for key in keys
         ]  # fmt: skip
-        stability = f"{np.median([row['stability'] for row in own]):.3f}"
-        lines.append(f"| {name} | {' | '.join([*cells, stability, str(len(own))])} |")
+        signs = [
+            f"{np.median([row[key] for row in own]):.3f}" for key in ("stability", "confidence")
+        ]
+        lines.append(f"| {name} | {' | '.join([*cells, *signs, str(len(own))])} |")
     return "\n".join(lines) + "\n"
 
 
