@@ -69,8 +69,17 @@ def run_problems(sizes: Sequence[int], metrics: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _number(number: Mapping[str, Any]) -> str:
+    """The number of clusters that was found, how sure it is, and other answers."""
+    said = f"{number['best']}, found in {100 * number['sure']:.0f}% of random selections too"
+    others = [f"next best {few(number['others'])}"] if number["others"] else []
+    if number["finest"] not in (number["best"], *number["others"]):
+        others.append(f"finest {number['finest']}")
+    return f"{said}; {', '.join(others)}" if others else said
+
+
 def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
-    """How the start of a run was chosen, how stable it is, and what training has changed.
+    """How clusters were counted, how the start was chosen, and what training has changed.
 
     Parameters
     ----------
@@ -87,6 +96,8 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
      'training': 'changed the cluster of 0.4% of the samples'}
     """
     facts, start = {}, metrics.get("start", {})
+    if "number" in metrics:
+        facts["clusters"] = _number(metrics["number"])
     if "choice" in start:
         facts["start"] = _choice(**start["choice"])
     if "stability" in metrics:

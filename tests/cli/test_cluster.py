@@ -308,7 +308,8 @@ def test_an_existing_run_is_not_overwritten_unasked(infomeans, run, photos, tmp_
     ("arguments", "message"),
     [
         (["nowhere", "-k", 3], "nowhere"),
-        (["PHOTOS"], "-k"),
+        (["PHOTOS", "-k", "many"], "nor auto"),
+        (["PHOTOS", "--k-min", 5, "--k-max", 3], "k_min=5"),
         (["PHOTOS", "-k", 121], "n_clusters=121"),
         (["PHOTOS", "-k", 3, "--method", "magic"], "mi-adm"),
         (["PHOTOS", "-k", 3, "--device", "abacus"], "abacus"),

@@ -42,7 +42,6 @@ def test_every_parameter(mistakes, table):
     said = mistakes(table, *options, "--device", "tpu", "--method", "mi-adm")
     assert_about(
         said,
-        "-k, the number of clusters",
         "'lam' parameter",
         "'epochs' parameter",
         "mi-adm has no parameter colour, shape;",
@@ -52,7 +51,7 @@ def test_every_parameter(mistakes, table):
     )
 
 
-def test_input_number_of_clusters_and_folder(mistakes, tmp_path):
+def test_input_and_folder(mistakes, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file.txt").write_text("mine")
     options = ["--embeddings", "--pretrain-epochs", 3, "--method", "mi-adm", "--set", "lam=-1"]
@@ -60,7 +59,6 @@ def test_input_number_of_clusters_and_folder(mistakes, tmp_path):
     assert_about(
         said,
         "INPUT",
-        "-k, the number of clusters",
         "mine already exists",
         "no auto-encoder to pretrain",
         "'lam' parameter",

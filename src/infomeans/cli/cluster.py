@@ -38,6 +38,15 @@ if TYPE_CHECKING:
     from infomeans.runs import Run
 
 
+def _number(text: str) -> int | str:
+    """The number of clusters, or "auto"."""
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"{text!r} is neither a number of at least 1 nor auto.")
+    return int(text)
+
+
 def cluster(
     ctx: typer.Context,
     source: Annotated[
@@ -49,8 +58,19 @@ def cluster(
         ),
     ] = None,
     k: Annotated[
-        int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")
+        Any,
+        typer.Option(
+            "-k",
+            "--clusters",
+            metavar="INTEGER|auto",
+            parser=_number,
+            help="Number of clusters; auto finds it.",
+        ),
+    ] = "auto",
+    k_min: Annotated[
+        int | None, typer.Option(min=1, help="Fewest clusters to find; 2 by default.")
     ] = None,
+    k_max: Annotated[int | None, typer.Option(min=1, help="Most clusters to find.")] = None,
     method: Annotated[
         str,
         typer.Option(help="Clustering method; `infomeans methods` lists them. auto chooses."),
@@ -165,6 +185,8 @@ def cluster(
             epochs=epochs,
             pretrain_epochs=pretrain_epochs,
             augment=augment or None,
+            k_min=k_min,
+            k_max=k_max,
         ),
         "embeddings": embeddings,
         "parquet": parquet,
@@ -206,8 +228,6 @@ def _check(
     if resume and problems:
         # The parameters that the run was started with are unknown.
         given = {**given, "params": {}}
-    elif given["n_clusters"] is None:
-        problems.add("-k, the number of clusters, is missing.")
     source = given["source"]
     if source is None and not resume:
         problems.add("INPUT, what to cluster, is missing.")
@@ -218,7 +238,7 @@ def _check(
         if not resume:
             check_free(folder, overwrite=overwrite)
     with problems.collect():
-        Request(**{**given, "n_clusters": given["n_clusters"] or 1}).estimator(device)
+        Request(**given).estimator(device)
     problems.report()
 
 

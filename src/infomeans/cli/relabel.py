@@ -29,7 +29,7 @@ def relabel(
     given = made.read_names(names)
     labels = made.rename(given)
     groups = len(set(labels.clusters.tolist()))
-    named = given.titles.keys() & set(given.merged(made.config["arguments"]["n_clusters"]).tolist())
+    named = given.titles.keys() & set(given.merged(made.n_clusters).tolist())
     say(
         f"{len(named)} named, {sum(map(len, given.merge)) - len(given.merge)} merged away: "
         f"{groups} clusters in {made.path / 'labels.csv'}"

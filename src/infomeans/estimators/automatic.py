@@ -73,4 +73,4 @@ class InfoMeans(DeepClusterer):
             # Only MI-Pairs keeps the joint distribution of neighbours.
             slug = MOVING if "joint" in tensors else HOLDING
         made = find_method(slug or HOLDING).load()
-        return made(self.n_clusters, n_features, **self._method_params())
+        return made(self.n_clusters_, n_features, **self._method_params())

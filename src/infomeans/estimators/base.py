@@ -20,7 +20,7 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from infomeans import functional as IF
@@ -30,7 +30,10 @@ from infomeans.data.rows import BLOCK
 from infomeans.errors import warn_caller
 from infomeans.estimators import saving
 from infomeans.estimators.display import ClusterDisplay
+from infomeans.graph import number_of_clusters
+from infomeans.graph.number import FEWEST_SAMPLES
 from infomeans.model import Scaling
+from infomeans.start.views import EMBEDDING, View
 from infomeans.threads import allowed, limited, step_threads
 from infomeans.training import make_fabric
 
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from infomeans._typing import Array, IntArray
+    from infomeans.graph.number import Automatic
     from infomeans.model import Model
     from infomeans.networks import AnyNetwork
     from infomeans.training import Fitted
@@ -168,14 +172,19 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     """Assigns samples to clusters, with a probability for each cluster."""
 
-    n_clusters: int = field(default=8, kw_only=False)
+    n_clusters: int | Automatic = field(default=8, kw_only=False)
+    k_min: int = 2
+    k_max: int | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SampleEstimator._parameter_constraints,
-        "n_clusters": [POSITIVE_INT],
+        "n_clusters": [POSITIVE_INT, StrOptions({"auto"})],
+        "k_min": [POSITIVE_INT],
+        "k_max": [POSITIVE_INT, None],
     }
 
     labels_: IntArray = field(init=False)
+    n_clusters_: int = field(init=False)
     fitted_: Fitted = field(init=False)
 
     @property
@@ -240,9 +249,28 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         for problem in fitted.problems():
             warn_caller(problem)
 
+    def _number(self, z: Array, seed: int) -> Mapping[str, Any] | None:
+        """The number of clusters of an embedding, if it is to be found; sets `n_clusters_`."""
+        if self.n_clusters != "auto":
+            self.n_clusters_ = self.n_clusters
+            return None
+        number = number_of_clusters(
+            View(EMBEDDING, z)(z), k_min=self.k_min, k_max=self.k_max, seed=seed
+        )
+        self.n_clusters_ = number.best
+        return number.as_dict()
+
     def _check(self, data: Dataset) -> None:
         make_fabric(self.device)
-        if len(data) < self.n_clusters:
+        if self.n_clusters == "auto":
+            if self.k_max is not None and self.k_min > self.k_max:
+                raise ValueError(f"k_min={self.k_min} is more than k_max={self.k_max}.")
+            if len(data) < FEWEST_SAMPLES:
+                raise ValueError(
+                    f"n_samples={len(data)} is too few to find the number of clusters; give "
+                    f"n_clusters, or at least {FEWEST_SAMPLES} samples."
+                )
+        elif len(data) < self.n_clusters:
             raise ValueError(
                 f"n_samples={len(data)} is less than n_clusters={self.n_clusters}; at least as "
                 f"many samples as clusters are needed."

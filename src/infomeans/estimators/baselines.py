@@ -63,11 +63,12 @@ class Baseline(SampleClusterer):
             self.n_threads_ = allowed()
             model = Model(data.shape, self._scaling(data), Identity())
             x = torch.cat([*data.feed(lambda samples: model.prepare(samples, cpu)).blocks()])
+            number = self._number(x.flatten(1).numpy(), self._seed())
             model.method = self._cluster(x.contiguous())
             posteriors = torch.cat([p for _, p in model.outputs(x.split(BLOCK), cpu)])
         scaled = x.contiguous().flatten(1).numpy()
-        fitted = Fitted(scaled, posteriors.numpy())
-        one_hot = np.eye(self.n_clusters)[fitted.labels]
+        fitted = Fitted(scaled, posteriors.numpy(), number=number)
+        one_hot = np.eye(self.n_clusters_)[fitted.labels]
         sizes = np.maximum(fitted.sizes, 1)
         self.cluster_centers_: Array = (one_hot.T @ scaled) / sizes[:, None]
         self._keep(model.eval(), fitted)
@@ -88,8 +89,10 @@ class KMeansBaseline(Baseline):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it (`infomeans.graph.number_of_clusters`).
+    k_min, k_max : int
+        Bounds of the number, if it is found.
     n_init : int
         Number of random starts; the best one is kept.
     embeddings : bool
@@ -123,8 +126,8 @@ class KMeansBaseline(Baseline):
 
     def _cluster(self, x: Tensor) -> nn.Module:
         scaled = x.flatten(1)
-        found = kmeans(scaled.numpy(), self.n_clusters, seed=self._seed(), n_init=self.n_init)
-        method = Mixture(self.n_clusters, scaled.shape[1])
+        found = kmeans(scaled.numpy(), self.n_clusters_, seed=self._seed(), n_init=self.n_init)
+        method = Mixture(self.n_clusters_, scaled.shape[1])
         method.prototypes.copy_(torch.as_tensor(found.cluster_centers_))
         method.variance.fill_(found.inertia_ / scaled.numel())
         return method
@@ -143,8 +146,10 @@ class GraphBaseline(Baseline):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it (`infomeans.graph.number_of_clusters`).
+    k_min, k_max : int
+        Bounds of the number, if it is found.
     n_neighbors : int, optional
         Number of nearest neighbours in the graph. By default the square root of the mean cluster
         size, between 8 and 20.
@@ -184,7 +189,7 @@ class GraphBaseline(Baseline):
         scaled = x.flatten(1)
         labels = agglomerate(
             scaled.numpy(),
-            self.n_clusters,
+            self.n_clusters_,
             n_neighbors=self.n_neighbors,
             images=x.numpy() if self.augment else None,
         )
@@ -201,8 +206,8 @@ class GraphBaseline(Baseline):
         return self._votes(n_samples, tensors.get("components", kept_all).shape)
 
     def _votes(self, n_samples: int, shape: tuple[int, ...]) -> Votes:
-        n_neighbors = self.n_neighbors or usual_neighbors(n_samples, self.n_clusters)
-        return Votes(self.n_clusters, n_samples, shape, n_neighbors=n_neighbors)
+        n_neighbors = self.n_neighbors or usual_neighbors(n_samples, self.n_clusters_)
+        return Votes(self.n_clusters_, n_samples, shape, n_neighbors=n_neighbors)
 
 
 class Mixture(nn.Module):

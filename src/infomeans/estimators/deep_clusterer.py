@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import _fit_context
+from torch import nn
 
 from infomeans import functional as IF
 from infomeans.data import Dataset
 from infomeans.data.arrays import channels_first, network_shape
+from infomeans.errors import few
 from infomeans.estimators.base import COUNT, SampleClusterer
 from infomeans.estimators.deep import DeepEstimator
 from infomeans.functional.affine import LIMITS
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from infomeans.start import Init, Start
     from infomeans.training import Settings, Trainer
 
+UNKNOWN = 32
+"""Length of the embedding if the number of clusters is to be found: it may be large."""
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DeepClusterer(SampleClusterer, DeepEstimator):
@@ -42,8 +47,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters.
+    n_clusters : int or "auto"
+        Number of clusters; "auto" finds it in the pretrained embedding
+        (`infomeans.graph.number_of_clusters`).
+    k_min, k_max : int
+        Bounds of the number, if it is found.
     init : {"auto", "graph", "kmeans", "soft_kmeans"} or array of n labels
         How to find the initial clusters. "auto" chooses among graph agglomeration and K-means on
         the data and on the embedding, by the mutual information between the clusters of neighbours;
@@ -96,6 +104,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     ----------
     labels_ : (n,) integer array
         Clusters of the samples seen in fit; equal to `predict` of them.
+    n_clusters_ : int
+        Number of clusters, given or found.
     embedding_, confidences_ : (n, d) and (n,) arrays
         Embedding of those samples, and the probability of the cluster of each. Not saved.
     cluster_centers_ : (n_clusters, d) array
@@ -156,8 +166,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         data = self._dataset(X, reset=True)
         self._check(data)
         settings = self._settings(data)
-        n_features = max(self.n_clusters, settings.least_features)
-        with self._training(data, settings, self.n_clusters, n_features) as (trainer, x):
+        self.n_clusters_ = self._planned_clusters()
+        n_features = self._planned_features(settings)
+        with self._training(data, settings, self.n_clusters_, n_features) as (trainer, x):
             model = trainer.model
             model.method = self._build_method(model.n_features)
             if self.augment:
@@ -166,7 +177,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             z = trainer.embed(x)
             start = self._start(trainer, data, z) if trainer.method.wants_start else None
             slug = self._method_for(start)
-            if slug is not None:
+            if slug is not None or self.n_clusters == "auto":
                 model.method = self._build_method(model.n_features, slug=slug)
             state = trainer.cluster(x, z, start)
             fitted = replace(trainer.fitted(x, state), method=slug)
@@ -185,7 +196,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         super().check(X)
         shape = X.shape if isinstance(X, Dataset) else np.asarray(X).shape[1:]
         with isolated():
-            build_network(self.network, network_shape(shape), self.n_clusters)
+            build_network(self.network, network_shape(shape), self._planned_clusters())
 
     def _settings(self, data: Dataset) -> Settings:
         shape = network_shape(data.shape)
@@ -206,22 +217,25 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         """The initial clusters, from the checkpoint of an interrupted training if it has them."""
         saved = trainer.saved_start()
         if saved is not None:
+            self.n_clusters_ = saved.number["best"] if saved.number else self.n_clusters_
             return saved
         trainer.announce("start")
         began = time.perf_counter()
+        number = self._number(z.cpu().numpy(), trainer.seed)
         start = self._find_start(trainer, data, z)
-        return replace(start, seconds=time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        return replace(start, seconds=seconds, number=number)
 
     def _find_start(self, trainer: Trainer, data: Dataset, z: Tensor) -> Start:
         init = self.init
         if isinstance(init, str) and init == "auto":
             init = "graph" if self.augment else trainer.settings.start
-        if isinstance(init, str) and init == "auto" and len(data) > 2 * self.n_clusters > 2:
+        if isinstance(init, str) and init == "auto" and len(data) > 2 * self.n_clusters_ > 2:
             embedded = takes_embeddings(self.network)
             return choose_start(
                 data.batch,
                 z.cpu().numpy(),
-                self.n_clusters,
+                self.n_clusters_,
                 seed=trainer.seed,
                 table=len(data.shape) == 1 and not embedded,
                 embedded=embedded,
@@ -229,7 +243,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         lam = trainer.method.start_lam
         return find_start(
             z.cpu().numpy(),
-            self.n_clusters,
+            self.n_clusters_,
             init,
             seed=trainer.seed,
             images=channels_first(data.X) if self.augment else None,
@@ -240,10 +254,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         """Number of threads that `fit` would use."""
         data = X if isinstance(X, Dataset) else Dataset.of_array(np.asarray(X))
         settings, shape = self._settings(data), network_shape(data.shape)
-        n_features = max(self.n_clusters, settings.least_features)
+        n_clusters = self._planned_clusters()
+        n_features = self._planned_features(settings)
         with isolated(), limited(self.n_threads):
             network = build_network(
-                self.network, shape, self.n_clusters, n_features=n_features, **settings.network
+                self.network, shape, n_clusters, n_features=n_features, **settings.network
             )
             with step_threads(step_work(network, shape, settings.batch_size)) as planned:
                 return planned
@@ -269,9 +284,43 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         tensors: Mapping[str, Tensor] | None = None,
         slug: str | None = None,
     ) -> Method:
-        return self._method_class()(self.n_clusters, n_features, **self._method_params())
+        return self._method_class()(self.n_clusters_, n_features, **self._method_params())
+
+    def _planned_clusters(self) -> int:
+        """The number of clusters, as far as it is known before training."""
+        return self.k_min if self.n_clusters == "auto" else self.n_clusters
+
+    def _planned_features(self, settings: Settings) -> int:
+        """Length of the embedding: the number of clusters, but not less than the settings say."""
+        least = max(UNKNOWN, settings.least_features) if self.n_clusters == "auto" else 0
+        return max(self._planned_clusters(), settings.least_features, least)
 
     def _check(self, data: Dataset) -> None:
         super()._check(data)
-        check_init(self.init, len(data), self.n_clusters)
-        self._build_method(n_features=1)
+        self.n_clusters_ = self._planned_clusters()
+        if self.n_clusters == "auto":
+            self._check_automatic()
+        check_init(self.init, len(data), self.n_clusters_)
+        method = self._build_method(n_features=1)
+        if self.n_clusters == "auto" and not (method.wants_start and method.pretraining != "own"):
+            raise ValueError(
+                "n_clusters='auto' needs a method that starts from initial clusters and has no "
+                "pretraining of its own; give a number."
+            )
+
+    def _check_automatic(self) -> None:
+        """Refuse what needs a given number of clusters."""
+        needs = [
+            name
+            for name, given in (
+                ("init as labels", not isinstance(self.init, str)),
+                ("prior", getattr(self, "prior", None) is not None),
+                (
+                    "a callable network",
+                    callable(self.network) and not isinstance(self.network, nn.Module),
+                ),
+            )
+            if given
+        ]
+        if needs:
+            raise ValueError(f"n_clusters='auto' cannot be used with {few(needs)}; give a number.")

@@ -151,10 +151,16 @@ def _describe(estimator: SampleEstimator) -> dict[str, Any]:
         "fitted": {
             "shape": list(estimator.model_.shape),
             "n_features_out": estimator.model_.n_features,
+            **({"n_clusters": n_clusters} if (n_clusters := _found(estimator)) else {}),
             "history": estimator.history_,
             "feature_names": None if names is None else [str(name) for name in names],
         },
     }
+
+
+def _found(estimator: SampleEstimator) -> int | None:
+    """The number of clusters; None for an auto-encoder."""
+    return getattr(estimator, "n_clusters_", None)
 
 
 def _tensors(estimator: SampleEstimator) -> dict[str, Tensor]:
@@ -176,6 +182,8 @@ def _build(
     made = _estimator_class(description["estimator"], estimator)()
     kept = {k: v for k, v in description["params"].items() if k not in _NOT_SAVED}
     made.set_params(**kept)
+    if "n_clusters" in kept:
+        made.n_clusters_ = description["fitted"].get("n_clusters", kept["n_clusters"])
     made.model_ = _model(description, tensors, network, made)
     for name in _ARRAYS:
         if f"fitted.{name}" in tensors:

@@ -142,7 +142,7 @@ def _figures(run: Run) -> dict[str, str]:
     request, metrics = run.config["arguments"], run.metrics
     figures = {
         "method": request["method"],
-        "clusters": str(request["n_clusters"]),
+        "clusters": str(run.n_clusters),
         "seed": str(request["seed"]),
         "I(X;K)": f"{metrics['mi']:.3f}",
         "confidence": f"{metrics['confidence']:.3f}",

@@ -71,11 +71,13 @@ def step_aside(path: Path) -> None:
         real_path(path).rename(aside)
 
 
-def step_back(path: Path) -> None:
-    """Restore the run that was to be replaced, if there is one."""
+def step_back(path: Path, *, keep: bool) -> None:
+    """Restore the run that was to be replaced; if there is none, the folder goes unless kept."""
     if aside_of(path).exists():
         drop(real_path(path))
         aside_of(path).rename(real_path(path))
+    elif not keep:
+        drop(real_path(path))
 
 
 def drop(folder: Path) -> None:

@@ -187,9 +187,15 @@ class Run:
         """The HTML report."""
         return self.path / _REPORT
 
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters of a complete run, including empty ones."""
+        given = self.config["arguments"]["n_clusters"]
+        return len(self.metrics["sizes"]) if given == "auto" else given
+
     def read_names(self, path: Path) -> Names:
         """Read names and merges for the clusters of this run."""
-        return Names.read(path, run=self.key, n_clusters=self.config["arguments"]["n_clusters"])
+        return Names.read(path, run=self.key, n_clusters=self.n_clusters)
 
     def rename(self, names: Names) -> Labels:
         """Rewrite the labels with these names and merges."""
@@ -236,8 +242,8 @@ class Run:
             places.drop(places.aside_of(self.path))
 
     def give_up(self) -> None:
-        """Restore the run that this one was to replace, if there was one."""
-        places.step_back(self.path)
+        """Restore the run that this one was to replace; otherwise leave what was trained."""
+        places.step_back(self.path, keep=self.checkpoint.exists())
 
     def _json(self, name: str) -> dict[str, Any]:
         try:

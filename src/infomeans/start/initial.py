@@ -50,6 +50,8 @@ class Start:
         What the candidates were compared by.
     seconds : float
         Time to find the clusters.
+    number : dict, optional
+        How the number of clusters was found; see `NumberOfClusters.as_dict`.
     """
 
     labels: Tensor
@@ -59,6 +61,7 @@ class Start:
     stability: Tensor | None = None
     score: Score | None = None
     seconds: float = 0.0
+    number: Mapping[str, Any] | None = None
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -69,6 +72,7 @@ class Start:
             "stability": self.stability,
             "score": score,
             "seconds": self.seconds,
+            "number": self.number,
         }
 
     @classmethod

@@ -38,6 +38,8 @@ class Fitted:
         Time to find the initial clusters.
     method : str or None
         The method, if it was chosen.
+    number : dict or None
+        How the number of clusters was found, if it was; see `infomeans.graph.NumberOfClusters`.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Fitted:
     score: float | None = None
     start_seconds: float | None = None
     method: str | None = None
+    number: Mapping[str, Any] | None = None
 
     @cached_property
     def labels(self) -> IntArray:

@@ -200,6 +200,7 @@ class Trainer:
             stability=None if stability is None else stability.numpy(),
             score=None if score is None else score(posteriors.argmax(dim=1).numpy()),
             start_seconds=start.seconds if start else None,
+            number=start.number if start else None,
         )
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:

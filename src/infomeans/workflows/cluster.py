@@ -131,10 +131,8 @@ def finish(
                 "seconds": fitted.seconds_to_start,
                 "undone": fitted.undone,
             }
-    if fitted.score is not None:
-        figures["score"] = fitted.score
-    if fitted.method is not None:
-        figures["chosen_method"] = fitted.method
+    found = {"score": fitted.score, "number": fitted.number, "chosen_method": fitted.method}
+    figures |= {name: value for name, value in found.items() if value is not None}
     if fitted.stability is not None:
         figures["stability"] = float(fitted.stability.mean())
     if data.labels is not None:

@@ -11,6 +11,7 @@ import infomeans
 from infomeans.errors import InputError, Problems
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.parameters import check_parameters
+from infomeans.graph.number import Automatic
 from infomeans.methods import BASELINES, DEEP
 from infomeans.training import make_fabric
 
@@ -38,7 +39,7 @@ class Request:
         Input for `infomeans.data.open`.
     reading : dict
         Its other arguments.
-    n_clusters : int
+    n_clusters : int or "auto"
         Number of clusters.
     method : str
         Slug of a method or a baseline.
@@ -53,7 +54,7 @@ class Request:
     """
 
     source: str
-    n_clusters: int
+    n_clusters: int | Automatic
     method: str = "auto"
     seed: int = 0
     reading: dict[str, Any] = field(default_factory=dict)

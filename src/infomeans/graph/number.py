@@ -1,0 +1,242 @@
+"""Find the number of clusters, by cutting the tree of merges."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from infomeans._typing import Array, IntArray
+from infomeans.errors import InputError
+from infomeans.graph.neighbors import nearest_neighbors, weighted_graph
+from infomeans.graph.tree import first_clusters, merge_all, replay
+
+FEWEST_SAMPLES = 20
+"""Fewer samples than this have no number of clusters to find."""
+
+MOST_SAMPLES = 12_000
+"""Of more samples, a random selection of this size is looked at."""
+
+COUNTS = (18, 12, 8, 5)
+"""Numbers of neighbours to try."""
+
+SLACK = 0.1
+"""More neighbours are used unless they raise `1 - Q` by more than this share."""
+
+CLEAR = 0.002
+"""Groups with a smaller share of edges between them are apart, whatever their sizes."""
+
+PARTS = 1_500
+"""Number of branches at the level of the tree from which all cuts are made."""
+
+RUNS, SHARE = 5, 0.8
+"""Number of random selections that confirm the result, and the share of the samples in each."""
+
+NEAR = 0.1
+"""Other numbers are answers too if their criterion is at most this share higher."""
+
+Automatic = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class NumberOfClusters:
+    """The number of clusters, and how sure it is.
+
+    Attributes
+    ----------
+    best : int
+        The number of clusters.
+    others : list of int
+        The next best answers, at most two.
+    finest : int
+        The number with the highest modularity: finer groups than these are not supported.
+    sure : float
+        Share of random selections of the samples that give the same number, up to a tenth.
+    modularity : (k_max,) array
+        Modularity of the best cut into 1, 2, ... clusters.
+    n_neighbors : int
+        Number of neighbours in the graph.
+    n_samples : int
+        Number of samples that were looked at.
+    """
+
+    best: int
+    others: list[int]
+    finest: int
+    sure: float
+    modularity: Array
+    n_neighbors: int
+    n_samples: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as JSON."""
+        return {
+            "best": self.best,
+            "others": self.others,
+            "finest": self.finest,
+            "sure": self.sure,
+            "modularity": [round(value, 4) for value in self.modularity.tolist()],
+            "n_neighbors": self.n_neighbors,
+            "n_samples": self.n_samples,
+        }
+
+
+def number_of_clusters(
+    X: Array, *, k_min: int = 2, k_max: int | None = None, seed: int = 0
+) -> NumberOfClusters:
+    """Find the number of clusters of some samples.
+
+    The tree of merges is cut into 2, 3, ... clusters, each time where the modularity Q of the
+    nearest-neighbour graph gains most. K equal clusters without any edge between them have
+    `1 - Q = 1/K`: twice as many real clusters halve it. The chosen K minimises `(1 - Q) sqrt(K)`,
+    so twice as many clusters must divide `1 - Q` by at least the root of two.
+
+    Modularity overlooks small groups next to large ones. So K is at least the number of groups
+    with practically no edges between them.
+
+    Neighbourhoods must fit into the clusters. The graph has as many neighbours, from 5 to 18, as
+    do not raise the lowest `1 - Q` by more than a tenth.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Samples, such as an embedding; at least 20.
+    k_min, k_max : int
+        Bounds of the number. By default `k_max` is a tenth of the number of samples.
+    seed : int
+        Seed of the random selections.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from infomeans.graph import number_of_clusters
+    >>> X, _ = make_blobs(n_samples=500, centers=5, cluster_std=0.5, random_state=4)
+    >>> number_of_clusters(X).best
+    5
+    """
+    if len(X) < FEWEST_SAMPLES:
+        raise InputError(
+            f"{len(X)} samples are too few to find the number of clusters; give n_clusters, or at "
+            f"least {FEWEST_SAMPLES} samples."
+        )
+    rng = np.random.default_rng(seed)
+    some = X if len(X) <= MOST_SAMPLES else X[_selection(len(X), MOST_SAMPLES, rng)]
+    if (some == some[0]).all():
+        raise InputError("all samples are the same, so there is no number of clusters to find.")
+    highest = len(some) // 10 if k_max is None else min(k_max, len(some) // 4)
+    highest = max(highest, k_min)
+    squared, near = nearest_neighbors(some, COUNTS[0])
+    cuts = {
+        count: _cuts(some, weighted_graph(squared[:, :count], near[:, :count]), highest)
+        for count in COUNTS
+    }
+    lowest = min((1 - found.modularity).min() for found in cuts.values())
+    count = next(c for c in COUNTS if (1 - cuts[c].modularity).min() <= (1 + SLACK) * lowest)
+    curve = cuts[count].modularity
+    # In a graph with few neighbours groups are apart by chance.
+    least = max(k_min, *(cuts[c].n_clear for c in COUNTS[:2]))
+    best, *others = _answers(curve, least)
+    again = []
+    for _ in range(RUNS):
+        part = some[_selection(len(some), round(SHARE * len(some)), rng)]
+        graph = weighted_graph(*nearest_neighbors(part, count))
+        again.append(_answers(_cuts(part, graph, highest).modularity, least)[0])
+    same = [abs(k - best) <= round(NEAR * best) for k in again]
+    finest = max(int(curve.argmax()) + 1, best)
+    sure = float(np.mean(same))
+    return NumberOfClusters(best, others[:2], finest, sure, curve, count, len(some))
+
+
+def _selection(n: int, size: int, rng: np.random.Generator) -> IntArray:
+    return np.sort(rng.choice(n, size, replace=False))
+
+
+class _Cuts(NamedTuple):
+    """The modularity of the best cuts into 1, 2, ... clusters, and the number of clear groups."""
+
+    modularity: Array
+    n_clear: int
+
+
+def _answers(modularity: Array, k_min: int) -> list[int]:
+    """The best number of clusters, and others that are nearly as good."""
+    k = np.arange(1, len(modularity) + 1)
+    criterion = (1 - modularity) * np.sqrt(k)
+    allowed = k >= min(k_min, len(k))
+    best = int(k[allowed][criterion[allowed].argmin()])
+    # A valley of the criterion: lower than both neighbours.
+    around = np.concatenate([[np.inf], criterion, [np.inf]])
+    valley = (criterion < around[:-2]) & (criterion < around[2:]) & allowed
+    close = criterion <= (1 + NEAR) * criterion[best - 1]
+    others = [int(one) for one in k[valley & close] if one != best]
+    return [best, *sorted(others, key=lambda one: criterion[one - 1])]
+
+
+class _Split(NamedTuple):
+    """A merge, seen from above: its two branches, and what parting them gains in modularity."""
+
+    first: int
+    second: int
+    gain: float
+    between: float
+    smaller: int
+
+
+def _cuts(X: Array, graph: sparse.csr_array, k_max: int) -> _Cuts:
+    """The best cuts of the tree.
+
+    The cut is refined split by split, where the gain is highest. A branch with few samples is no
+    cluster of its own.
+    """
+    splits, root = _splits(X, graph, max(PARTS, 2 * k_max))
+    least = max(5, round(np.sqrt(len(X)) / 5))
+    gains, n_clear = [0.0], 1
+    heap: list[tuple[float, int, bool]] = []
+
+    def offer(branch: int, apart: bool) -> None:
+        """Queue the first split of a branch that parts two substantial ones."""
+        while branch in splits and splits[branch].smaller < least:
+            branch = splits[branch].first
+        if branch in splits:
+            apart = apart and splits[branch].between < CLEAR
+            heapq.heappush(heap, (-splits[branch].gain, branch, apart))
+
+    offer(root, apart=True)
+    while heap and len(gains) < k_max:
+        negative, branch, apart = heapq.heappop(heap)
+        gains.append(-negative)
+        n_clear += apart
+        for part in (splits[branch].first, splits[branch].second):
+            offer(part, apart)
+    return _Cuts(np.cumsum(gains), n_clear)
+
+
+def _splits(X: Array, graph: sparse.csr_array, parts: int) -> tuple[dict[int, _Split], int]:
+    """The splits of the tree by branch, the larger branch first; and the root."""
+    start = first_clusters(graph, 2)
+    merges = merge_all(X, graph, start, 1)
+    below = max(len(merges) + 1 - parts, 0)
+    names, ids = np.unique(replay(start, merges[:below]), return_inverse=True)
+    place = {int(name): at for at, name in enumerate(names)}
+    member = sparse.csr_array((np.ones(len(ids)), (np.arange(len(ids)), ids)))
+    ties = (member.T @ (graph + graph.T) @ member).toarray()
+    ties /= ties.sum()
+    sizes, branch = np.bincount(ids), list(range(len(names)))
+    splits: dict[int, _Split] = {}
+    for following, (kept, absorbed) in enumerate(merges[below:], start=len(names)):
+        a, b = place[kept], place[absorbed]
+        volumes = ties[a].sum(), ties[b].sum()
+        gain = 2 * (volumes[0] * volumes[1] - ties[a, b])
+        first, second = (a, b) if sizes[a] >= sizes[b] else (b, a)
+        smaller = int(sizes[second])
+        between = float(ties[a, b] / min(volumes))
+        splits[following] = _Split(branch[first], branch[second], float(gain), between, smaller)
+        branch[a] = following
+        ties[a] += ties[b]
+        ties[:, a] += ties[:, b]
+        ties[b] = ties[:, b] = 0.0
+        sizes[a] += sizes[b]
+    return splits, len(names) + len(merges) - below - 1

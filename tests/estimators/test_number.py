@@ -1,0 +1,82 @@
+"""Estimators that find the number of clusters."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+
+import infomeans
+from infomeans import DEC, MIADM, GraphBaseline, InfoMeans, KMeansBaseline
+from infomeans.metrics import ari
+from infomeans.training import Callback
+
+QUICK = {"pretrain_epochs": 3, "warmup_epochs": 5, "epochs": 2}
+
+
+@pytest.fixture(scope="module")
+def groups():
+    return make_blobs(400, centers=6, n_features=5, random_state=3)
+
+
+@pytest.mark.parametrize("method", [InfoMeans, MIADM, DEC, GraphBaseline, KMeansBaseline])
+def test_every_estimator_counts(method, groups, tmp_path):
+    X, y = groups
+    options = {} if "Baseline" in method.__name__ else QUICK
+    model = method("auto", **options)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    model.fit(X)
+    assert model.n_clusters_ == model.fitted_.number["best"] == 6
+    assert model.n_clusters == "auto"
+    assert ari(y, model.labels_) > 0.9
+    assert model.predict_proba(X).shape == (400, 6)
+    model.save(tmp_path / "model")
+    loaded = infomeans.load(tmp_path / "model")
+    assert loaded.n_clusters_ == 6
+    np.testing.assert_array_equal(loaded.predict(X), model.labels_)
+    assert clone(loaded).n_clusters == "auto"
+
+
+def test_a_given_number_is_kept(groups):
+    model = MIADM(4, random_state=0, **QUICK).fit(groups[0])
+    assert model.n_clusters_ == 4
+    assert model.fitted_.number is None
+
+
+class Stop(Callback):
+    """Interrupts the training in its last phase."""
+
+    def on_epoch(self, record):
+        if record.phase == "alternate":
+            raise KeyboardInterrupt
+
+
+def test_a_resumed_fit_keeps_its_number(groups, tmp_path):
+    options = {**QUICK, "random_state": 0}
+    whole = InfoMeans("auto", **options).fit(groups[0])
+    options["checkpoint"] = tmp_path / "state"
+    with pytest.raises(KeyboardInterrupt):
+        InfoMeans("auto", callbacks=[Stop()], **options).fit(groups[0])
+    resumed = InfoMeans("auto", **options).fit(groups[0])
+    assert resumed.fitted_.number == whole.fitted_.number
+    np.testing.assert_array_equal(resumed.labels_, whole.labels_)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"k_min": 5, "k_max": 3}, "k_min=5 is more than k_max=3"),
+        ({"prior": [0.5, 0.5]}, "cannot be used with prior"),
+        ({"init": np.zeros(400, dtype=int)}, "cannot be used with init as labels"),
+        ({"network": lambda shape, k: None}, "cannot be used with a callable network"),
+        ({"n_clusters": "many"}, "'auto'"),
+    ],
+)
+def test_what_needs_a_number(options, words, groups):
+    with pytest.raises(ValueError, match=words):
+        MIADM(**{"n_clusters": "auto", **options}).fit(groups[0])
+
+
+def test_too_few_samples():
+    with pytest.raises(ValueError, match="n_samples=19 is too few to find the number"):
+        MIADM("auto").fit(np.random.default_rng(0).normal(size=(19, 3)))
