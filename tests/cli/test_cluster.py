@@ -312,7 +312,6 @@ def test_an_existing_run_is_not_overwritten_unasked(infomeans, run, photos, tmp_
         (["PHOTOS", "--k-min", 5, "--k-max", 3], "k_min=5"),
         (["PHOTOS", "-k", 121], "n_clusters=121"),
         (["PHOTOS", "-k", 3, "--method", "magic"], "mi-adm"),
-        (["PHOTOS", "-k", 3, "--device", "abacus"], "abacus"),
         (["PHOTOS", "-k", 3, "--set", "lambda=1"], "lambda"),
         (["PHOTOS", "-k", 3, "--set", "lam"], "NAME=VALUE"),
         (["PHOTOS", "-k", 3, "--epochs", 1, "--set", "epochs=2"], "twice"),

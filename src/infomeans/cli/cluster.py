@@ -38,15 +38,6 @@ if TYPE_CHECKING:
     from infomeans.runs import Run
 
 
-def _number(text: str) -> int | str:
-    """The number of clusters, or "auto"."""
-    if text == "auto":
-        return text
-    if not text.isdecimal() or int(text) < 1:
-        raise typer.BadParameter(f"{text!r} is neither a number of at least 1 nor auto.")
-    return int(text)
-
-
 def cluster(
     ctx: typer.Context,
     source: Annotated[
@@ -58,12 +49,11 @@ def cluster(
         ),
     ] = None,
     k: Annotated[
-        Any,
+        str,
         typer.Option(
             "-k",
             "--clusters",
             metavar="INTEGER|auto",
-            parser=_number,
             help="Number of clusters; auto finds it.",
         ),
     ] = "auto",
@@ -175,7 +165,7 @@ def cluster(
     }
     given: dict[str, Any] = {
         "source": _lasting(source),
-        "n_clusters": k,
+        "n_clusters": _number(problems, k),
         "method": method,
         "seed": seed,
         "reading": {name: value for name, value in reading.items() if value},
@@ -285,6 +275,14 @@ def _name(source: str) -> str:
     """Name of a run on this input."""
     fixed = [part for part in Path(source).parts if not glob.has_magic(part)]
     return Path(fixed[-1]).stem if fixed and fixed[-1] != os.sep else "run"
+
+
+def _number(problems: Problems, text: str) -> int | str:
+    """The number of clusters, or "auto"."""
+    if text != "auto" and not (text.isdecimal() and int(text) > 0):
+        problems.add(f"-k {text} is neither a number of at least 1 nor auto.")
+        return "auto"
+    return text if text == "auto" else int(text)
 
 
 def _params(problems: Problems, settings: list[str] | None, **named: int | None) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class Run:
             places.real_path(path).mkdir(parents=True, exist_ok=True)
             write_atomic(path / CONFIG, _dumps({"format": FORMAT, **config}))
         except OSError:
-            places.step_back(path)
+            places.step_back(path, keep=False)
             raise
         return cls(path)
 
