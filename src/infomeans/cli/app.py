@@ -16,6 +16,7 @@ from infomeans.cli.relabel import relabel
 from infomeans.cli.report import report
 from infomeans.cli.reporting import command, console
 from infomeans.cli.show import show
+from infomeans.cli.sort import sort
 
 app = typer.Typer(
     help="Find groups in unlabelled images, tables and embeddings.",
@@ -24,7 +25,9 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for function in (demo, cluster, predict, show, report, relabel, compare, evaluate, export, methods):
+for function in (
+    demo, cluster, predict, show, report, relabel, sort, compare, evaluate, export, methods,
+):  # fmt: skip
     command(app)(function)
 
 app.add_typer(benchmark.app, name="benchmark")

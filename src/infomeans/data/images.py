@@ -37,11 +37,14 @@ class Images:
     decode : callable
         Takes positions of images, a size or None, and a fit. Yields the results of `decode_all`
         piece by piece.
+    paths : list of str, optional
+        The files of the images, if they are files.
     """
 
     source: str
     ids: list[str]
     decode: Callable[[Sequence[int], Size | None, Fit], Iterator[list[Decoded]]]
+    paths: list[str] | None = None
 
 
 def read_images(

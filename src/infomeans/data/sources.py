@@ -99,4 +99,4 @@ def _files(source: str, listing: Listing) -> Images:
     def decode(positions: Sequence[int], size: Size | None, fit: Fit) -> Iterator[list[Decoded]]:
         return decode_files([paths[i] for i in positions], size, fit)
 
-    return Images(printable(source), [name for _, name in listing], decode)
+    return Images(printable(source), [name for _, name in listing], decode, paths)
