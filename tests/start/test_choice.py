@@ -90,9 +90,19 @@ def test_graphs_that_are_level_are_compared_on_the_nearest_neighbours():
     wider = Candidate("graph", ("data",), labels, score=1.2, near=1.0)
     nearer = Candidate("graph", ("embedding",), labels, score=1.1, near=1.3)
     plain = Candidate("kmeans", ("data",), labels, score=0.9, near=2.0)
-    assert choice._ordered([plain, wider, nearer], 0.15) == [nearer, wider, plain]
-    assert choice._ordered([plain, wider, nearer], 0.05) == [wider, nearer, plain]
-    assert choice._ordered([plain, wider, nearer], 0.35) == [plain, wider, nearer]
+    lead = choice.CLEAR_LEAD
+    assert choice._ordered([plain, wider, nearer], 0.15 / lead) == [nearer, wider, plain]
+    assert choice._ordered([plain, wider, nearer], 0.05 / lead) == [wider, nearer, plain]
+    assert choice._ordered([plain, wider, nearer], 0.35 / lead) == [plain, wider, nearer]
+
+
+def test_a_mixed_graph_must_lead_the_graph_of_one_view():
+    labels = np.zeros(4, dtype=int)
+    plain = Candidate("kmeans", ("data",), labels, score=0.0, near=0.0)
+    single = Candidate("graph", ("data",), labels, score=2.0, near=2.0)
+    for near, best in ((2.0005, single), (2.01, None)):
+        mixed = Candidate("graph", ("data", "directions"), labels, score=2.0, near=near)
+        assert choice._ordered([mixed, single, plain], 2.0)[0] is (best or mixed)
 
 
 def test_the_same_seed_gives_the_same_start():

@@ -39,6 +39,9 @@ NEAREST = 4
 CLEAR_LEAD = 0.02
 """Lead that a graph needs over K-means, as a share of log K: it has seen half of the edges."""
 
+SIMPLER = 0.001
+"""Lead that a mixed graph needs over that of a single view, as a share of log K."""
+
 NEAR = 0.05
 """Candidates count as alternatives as `exp(-lead / (NEAR log K))`."""
 
@@ -138,7 +141,7 @@ def choose(
     The information is measured on twice as many neighbours as a graph has, so that half of the
     edges are new to it. K-means is chosen unless a graph leads clearly. Of the graphs that are not
     clearly behind, the one with the most information on the four nearest neighbours is chosen:
-    these belong together most often.
+    these belong together most often. A mixed graph must lead a little.
 
     A view is weighted by the square of its gap: the highest information in it, minus that of
     K-means on samples without clusters. In few dimensions neighbours nearly always share a cluster,
@@ -183,20 +186,26 @@ def choose(
         Candidate(*key, clusters[key], _mean(far, weights), _mean(close, weights))
         for key, far, close in zip(clusters, wide, near, strict=True)
     ]
-    ordered = _ordered(candidates, CLEAR_LEAD * np.log(n_clusters))
+    ordered = _ordered(candidates, float(np.log(n_clusters)))
     best = mixed_graph([graphs[name] for name in ordered[0].views])
     return Choice(
         ordered, weights, best, {name: Neighbors.of_graph(graph) for name, graph in wider.items()}
     )
 
 
-def _ordered(candidates: list[Candidate], clear_lead: float) -> list[Candidate]:
-    """The chosen candidate, then the others by their score."""
+def _ordered(candidates: list[Candidate], most: float) -> list[Candidate]:
+    """The chosen candidate, then the others by their score.
+
+    Leads are shares of the most information there can be.
+    """
+    clear_lead = CLEAR_LEAD * most
     graphs = [one for one in candidates if one.way == "graph"]
     highest = max(one.score for one in graphs)
     plain = max((one for one in candidates if one.way == "kmeans"), key=lambda one: one.score)
     level = (one for one in graphs if one.score >= highest - clear_lead)
-    chosen = plain if plain.score >= highest - clear_lead else max(level, key=lambda one: one.near)
+    chosen = plain
+    if plain.score < highest - clear_lead:
+        chosen = max(level, key=lambda one: one.near - SIMPLER * most * len(one.views))
     return sorted(candidates, key=lambda one: (one is not chosen, -one.score))
 
 
