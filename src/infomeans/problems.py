@@ -100,6 +100,8 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
         facts["clusters"] = _number(metrics["number"])
     if "choice" in start:
         facts["start"] = _choice(**start["choice"])
+    if "duplicates" in metrics:
+        facts["duplicates"] = _duplicates(**metrics["duplicates"])
     if "stability" in metrics:
         facts["stability"] = f"{metrics['stability']:.3f}: agreement with other starts"
     if "chosen_method" in metrics:
@@ -107,6 +109,11 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
     if start.get("changed") is not None:
         facts["training"] = _training(metrics, start)
     return facts
+
+
+def _duplicates(groups: int, samples: int, exact: int) -> str:
+    same = "group" if groups == 1 else "groups"
+    return f"{samples:,} samples in {groups:,} {same}, {exact:,} exact copies: duplicates.csv"
 
 
 def _chosen_method(method: str, stability: float | None) -> str:

@@ -38,6 +38,7 @@ FORMAT = 1
 _HISTORY, _CHECKPOINT, _MODEL = "history.jsonl", "checkpoint.safetensors", "model"
 _LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
 _POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
+_DUPLICATES = "duplicates.csv"
 
 
 class Run:
@@ -214,6 +215,10 @@ class Run:
     def write_history(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Replace the history."""
         write_atomic(self.path / _HISTORY, "".join(json.dumps(record) + "\n" for record in records))
+
+    def write_duplicates(self, table: str) -> None:
+        """Write the table of samples that are there twice."""
+        write_atomic(self.path / _DUPLICATES, table)
 
     def write_results(
         self,

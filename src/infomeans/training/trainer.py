@@ -30,6 +30,9 @@ from infomeans.training.step import Augment, TrainingStep
 from infomeans.training.votes import take_votes
 
 EMBED_BATCH = 1024
+NEAREST = 3
+"""Number of nearest neighbours that the result of a fit keeps."""
+
 LOST = 0.01
 """The share of log K by which the information may end below its highest."""
 
@@ -189,7 +192,7 @@ class Trainer:
         """What the trained model says of its samples, as `predict` would say it."""
         blocks = self.model.outputs(x.blocks(EMBED_BATCH), self.fabric.device)
         embedding, posteriors = (torch.cat(part).cpu() for part in zip(*blocks, strict=True))
-        start = self._start
+        start, near = self._start, state.neighbors
         score, stability = (start.score, start.stability) if start else (None, None)
         return Fitted(
             embedding.numpy(),
@@ -201,6 +204,7 @@ class Trainer:
             score=None if score is None else score(posteriors.argmax(dim=1).numpy()),
             start_seconds=start.seconds if start else None,
             number=start.number if start else None,
+            neighbors=None if near is None else near.ids[:, :NEAREST].cpu().numpy(),
         )
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:

@@ -27,6 +27,7 @@ from infomeans.functional import entropy
 from infomeans.metrics import scores_of_labelled
 from infomeans.runs import Run
 from infomeans.training import Callback, Fitted, Record
+from infomeans.workflows.duplicates import find_duplicates
 from infomeans.workflows.request import Request, as_input_error
 
 
@@ -135,6 +136,10 @@ def finish(
     figures |= {name: value for name, value in found.items() if value is not None}
     if fitted.stability is not None:
         figures["stability"] = float(fitted.stability.mean())
+    duplicates = find_duplicates(data, fitted.neighbors)
+    if duplicates.groups:
+        figures["duplicates"] = duplicates.as_dict()
+        run.write_duplicates(duplicates.csv(data.ids))
     if data.labels is not None:
         figures |= scores_of_labelled(data.labels, fitted.labels)
         if start is not None:

@@ -1,0 +1,119 @@
+"""Find samples that are there twice."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from infomeans._typing import Array, IntArray
+from infomeans.data import Dataset
+from infomeans.data.rows import BLOCK
+
+NEAR = 0.1
+"""Samples are near-duplicates if they are closer than this share of the median distance between
+neighbours."""
+
+
+class Duplicates(NamedTuple):
+    """Groups of samples that are the same or nearly so.
+
+    Attributes
+    ----------
+    groups : list of integer arrays
+        Positions of the samples of every group, the first sample first.
+    exact : (n,) boolean array
+        Whether a sample is an exact copy of another one.
+    """
+
+    groups: list[IntArray]
+    exact: Array
+
+    def as_dict(self) -> dict[str, int]:
+        """The counts as JSON."""
+        return {
+            "groups": len(self.groups),
+            "samples": sum(map(len, self.groups)),
+            "exact": int(self.exact.sum()),
+        }
+
+    def csv(self, ids: list[str]) -> str:
+        """The groups as a table: number of the group, id of the sample, whether it is exact."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(("group", "id", "exact"))
+        for number, group in enumerate(self.groups):
+            rows.writerows((number, ids[i], bool(self.exact[i])) for i in group.tolist())
+        return text.getvalue()
+
+
+def find_duplicates(data: Dataset, neighbors: IntArray | None = None) -> Duplicates:
+    """Find exact copies, and near-duplicates among neighbours.
+
+    Parameters
+    ----------
+    data : Dataset
+        The samples.
+    neighbors : (n, m) integer array, optional
+        Positions of the nearest neighbours of every sample. Without them, only exact copies are
+        found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infomeans.data import Dataset
+    >>> from infomeans.workflows.duplicates import find_duplicates
+    >>> found = find_duplicates(Dataset.of_array(np.array([[0.0], [1.0], [0.0], [5.0]])))
+    >>> [group.tolist() for group in found.groups]
+    [[0, 2]]
+    """
+    first: dict[bytes, int] = {}
+    same = np.array([first.setdefault(key, i) for i, key in enumerate(_hashes(data))])
+    copies = np.flatnonzero(same != np.arange(len(data)))
+    exact = np.zeros(len(data), dtype=bool)
+    exact[copies] = exact[same[copies]] = True
+    pairs = np.column_stack([same[copies], copies])
+    if neighbors is not None and neighbors.size:
+        pairs = np.concatenate([pairs, _near(data, neighbors)])
+    return Duplicates(_groups(pairs, len(data)), exact)
+
+
+def _hashes(data: Dataset) -> Iterator[bytes]:
+    for block in data.blocks():
+        flat = np.ascontiguousarray(block.reshape(len(block), -1))
+        for row in flat:
+            yield hashlib.blake2b(row.tobytes(), digest_size=16).digest()
+
+
+def _near(data: Dataset, neighbors: IntArray) -> IntArray:
+    """Pairs of neighbours that are much closer than neighbours usually are."""
+    n, m = neighbors.shape
+    distances = np.concatenate(
+        [
+            _distances(data, np.arange(at, min(at + BLOCK, n)), neighbors[at : at + BLOCK])
+            for at in range(0, n, BLOCK)
+        ]
+    )
+    close = np.flatnonzero(distances.ravel() < NEAR * np.median(distances))
+    return np.column_stack([close // m, neighbors.ravel()[close]])
+
+
+def _distances(data: Dataset, samples: IntArray, neighbors: IntArray) -> Array:
+    own = data.batch(samples).reshape(len(samples), -1).astype(np.float64)
+    columns = [data.batch(column).reshape(own.shape) - own for column in neighbors.T]
+    return np.stack([np.linalg.norm(column, axis=1) for column in columns], axis=1)
+
+
+def _groups(pairs: IntArray, n: int) -> list[IntArray]:
+    """Connected samples, groups in the order of their first sample."""
+    links = sparse.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    _, names = connected_components(links, directed=False)
+    order = np.argsort(names, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(names[order])) + 1)
+    return sorted((part for part in parts if len(part) > 1), key=lambda part: int(part[0]))
