@@ -3,9 +3,9 @@
     python benchmarks/number.py [--sets usps,texture] [--seeds 0,1,2]
         [--peers-python ENV/bin/python]
 
-infomeans gets no number, then the true one. One thread, defaults. The peers get the pixels or
-features, divided by the standard deviation of all, and see no number either; samples they leave out
-count as a cluster of their own. They are installed in an environment of their own:
+One thread, defaults. With the true number, `auto` of `benchmarks/choice.py` is shown. The peers get
+the pixels or features, divided by the standard deviation of all, and see no number either. Samples
+they leave out count as a cluster of their own. They are installed in an environment of their own:
 
     ENV/bin/pip install evoc umap-learn hdbscan
 """
@@ -54,7 +54,8 @@ def main() -> None:
     arguments.add_argument("--table", action="store_true", help="only write number.md")
     options = arguments.parse_args()
     if options.table:
-        (RESULTS / "number.md").write_text(table(Results(RESULTS / "number.jsonl").rows()))
+        rows = (Results(RESULTS / f"{name}.jsonl").rows() for name in ("number", "choice"))
+        (RESULTS / "number.md").write_text(table(*rows))
         return
     for seed in map(int, options.seeds.split(",")):
         for name in options.sets.split(","):
@@ -75,13 +76,11 @@ def measured(X, y, seed: int, *, embedded: bool) -> dict[str, object]:
     began = time.perf_counter()
     model = InfoMeans("auto", **options).fit(X)
     seconds = time.perf_counter() - began
-    given = InfoMeans(len(set(y)), **options).fit(X)
     number = {key: value for key, value in model.fitted_.number.items() if key != "modularity"}
     return {
         "true": len(set(y)),
         "number": number,
         "ari": ari(y, model.labels_),
-        "ari_given": ari(y, given.labels_),
         "seconds": seconds,
     }
 
@@ -103,7 +102,7 @@ def peers(X, y, python: str) -> dict[str, object]:
     } | {"true": len(set(y))}
 
 
-def table(rows) -> str:
+def table(rows, known) -> str:
     """Markdown: every seed's number, medians of the ARI."""
     heads = [
         "true K",
@@ -123,7 +122,7 @@ def table(rows) -> str:
             str(own[0]["true"]),
             ", ".join(str(row["number"]["best"]) for row in own),
             f"{np.median([row['ari'] for row in own]):.3f}",
-            f"{np.median([row['ari_given'] for row in own]):.3f}",
+            f"{np.median([r['scores']['auto']['ari'] for r in known if r['data'] == name]):.3f}",
             *(
                 f"{others[0][peer]['k']}, {others[0][peer]['ari']:.3f}" if others else ""
                 for peer in ("evoc", "umap")

@@ -16,8 +16,14 @@ PLAIN = ("K-means on data", "graph on data")
 UNSTABLE = 0.7
 """Below this mean stability, other ways to find clusters disagree."""
 
+DISPUTED = 0.5
+"""Below this stability a sample is in doubt: other starts mostly put it elsewhere."""
+
 RAISED = 0.01
 """Training has raised the score if it rose by this share of log K."""
+
+FAINT = 0.25
+"""Below this share of log K the score says that groups are not separate."""
 
 LOST = 0.5
 """Below this adjusted Rand index to the initial clusters, training has lost them."""
@@ -60,18 +66,33 @@ def stability_problems(stability: float | None) -> list[str]:
     ]
 
 
+def score_problems(score: float | None, n_clusters: int) -> list[str]:
+    """Whether neighbours know next to nothing of each other's cluster."""
+    if score is None or n_clusters < 2 or score >= FAINT * math.log(n_clusters):
+        return []
+    return [
+        f"Neighbours know little of each other's cluster, {score:.2f} of at most "
+        f"{math.log(n_clusters):.2f} nats: there may be no separate groups."
+    ]
+
+
 def run_problems(sizes: Sequence[int], metrics: Mapping[str, Any]) -> list[str]:
     """All messages about a run with clusters of these sizes and these figures."""
     return [
         *cluster_problems(sizes),
         *start_problems(metrics.get("start", {}).get("agreement")),
         *stability_problems(metrics.get("stability")),
+        *score_problems(metrics.get("score"), len(sizes)),
     ]
 
 
 def _number(number: Mapping[str, Any]) -> str:
     """The number of clusters that was found, how sure it is, and other answers."""
     said = f"{number['best']}, found in {100 * number['sure']:.0f}% of random selections too"
+    if number["best"] == number.get("k_max"):
+        return f"{number['best']}, the most that is allowed"
+    if number["best"] == number.get("k_min", 2) > 2:
+        return f"{number['best']}, the fewest that are allowed"
     others = [f"next best {few(number['others'])}"] if number["others"] else []
     if number["finest"] not in (number["best"], *number["others"]):
         others.append(f"finest {number['finest']}")
@@ -105,7 +126,7 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
     if "stability" in metrics:
         facts["stability"] = f"{metrics['stability']:.3f}: agreement with other starts"
     if "chosen_method" in metrics:
-        facts["chosen"] = _chosen_method(metrics["chosen_method"], metrics.get("stability"))
+        facts["trained by"] = _chosen_method(metrics["chosen_method"], metrics.get("stability"))
     if start.get("changed") is not None:
         facts["training"] = _training(metrics, start)
     return facts

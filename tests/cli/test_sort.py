@@ -93,11 +93,30 @@ def test_missing_pictures_are_said(infomeans, pictures, tmp_path):
     assert "1 picture is no longer there" in said.output
     assert gone.name in said.output
     for path in files(photos):
-        path.unlink()
-    for _ in range(2):
-        refused = infomeans("sort", run, "--into", tmp_path / "other", code=2)
-        assert "Error" in refused.output
-    assert not (tmp_path / "other").exists()
+        path.rename(path.with_name(f"renamed {path.name}"))
+    refused = infomeans("sort", run, "--into", tmp_path / "other", code=2)
+    assert "nothing was sorted" in " ".join(refused.output.split())
+    assert not list(tmp_path.glob("*other*"))
+
+
+@pytest.mark.parametrize("where", ["photos/sorted", "run/sorted", "."])
+def test_folders_that_would_be_read_again_are_refused(infomeans, pictures, where, monkeypatch):
+    run, _ = pictures
+    (run.parent / "empty").mkdir()
+    monkeypatch.chdir(run.parent / "empty" if where == "." else run.parent)
+    assert "name a" in infomeans("sort", run, "--into", where, code=2).output
+
+
+def test_names_that_differ_little_and_long_names(infomeans, pictures, tmp_path):
+    run, _ = pictures
+    names = {"0": "a_b-2", "1": "a/b", "2": "a:b"}
+    for given in (names, {str(k): chr(0x1F600) * 80 for k in range(3)}):
+        (tmp_path / "names.json").write_text(json.dumps({"names": given}))
+        infomeans("relabel", run, tmp_path / "names.json")
+        target = tmp_path / f"sorted {len(given['0'])}"
+        infomeans("sort", run, "--into", target)
+        assert len(list(target.iterdir())) == 3
+        assert len(files(target)) == len(Run(run).labels.ids)
 
 
 def test_a_table_has_nothing_to_sort(infomeans, table, tmp_path):

@@ -37,6 +37,33 @@ def test_every_estimator_counts(method, groups, tmp_path):
     assert clone(loaded).n_clusters == "auto"
 
 
+def test_a_check_changes_nothing(groups, tmp_path):
+    model = InfoMeans("auto", random_state=0, **QUICK).fit(groups[0])
+    model.check(groups[0][:50])
+    assert model.n_clusters_ == 6
+    model.save(tmp_path / "model")
+    assert infomeans.load(tmp_path / "model").n_clusters_ == 6
+
+
+@pytest.mark.parametrize("method", [MIADM, KMeansBaseline])
+def test_a_number_of_numpy_can_be_saved(method, groups, tmp_path):
+    options = QUICK if method is MIADM else {}
+    method(np.int64(3), random_state=0, **options).fit(groups[0]).save(tmp_path / "model")
+    assert infomeans.load(tmp_path / "model").n_clusters_ == 3
+
+
+def test_a_random_state_is_drawn_from_once(groups):
+    one, other = np.random.RandomState(0), np.random.RandomState(0)
+    KMeansBaseline(3, random_state=one).fit(groups[0])
+    other.randint(2**31 - 1)
+    assert one.randint(1000) == other.randint(1000)
+
+
+def test_copies_are_refused_before_training():
+    with pytest.raises(ValueError, match="all samples are the same"):
+        MIADM("auto").fit(np.ones((50, 3)))
+
+
 def test_a_given_number_is_kept(groups):
     model = MIADM(4, random_state=0, **QUICK).fit(groups[0])
     assert model.n_clusters_ == 4

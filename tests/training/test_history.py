@@ -4,7 +4,7 @@ import torch.nn.functional as F
 from tests.methods.embedded import embedded, started
 
 from infomeans.methods.state import SampleState
-from infomeans.training import Record
+from infomeans.training import Record, kept
 from infomeans.training.history import initial_agreement, mean_change, measure
 
 
@@ -32,3 +32,11 @@ def test_what_is_measured_adds_up_over_any_chunks(chunk, monkeypatch):
 def test_a_term_cannot_hide_another_value_of_the_record(name):
     with pytest.raises(ValueError, match=f"term {name}, but records have another value"):
         Record("alternate", 0).add_terms({"clustering": 1.0, name: 2.0})
+
+
+def test_the_state_before_a_phase_is_what_was_kept_then():
+    before = [{"phase": "warm-up", "epoch": 0, "mi": 2.0}, {"phase": "warm-up", "epoch": 1}]
+    before[1] |= {"mi": 1.0, "back_to": 0}
+    after = [{"phase": "alternate", "epoch": 0}, {"phase": "alternate", "epoch": 1, "back_to": -1}]
+    assert kept([*before, *after])["mi"] == 2.0
+    assert kept(after) == {}

@@ -84,11 +84,14 @@ def test_a_run_on_vectors_reads_them_no_more_often(method, vectors, tmp_path):
 
 
 def assert_read(data, *, chooses):
-    # One pass for the fingerprint, one for the scaling, one for the tensor that is trained on.
-    assert data.rows.passes == 3
+    # One pass for the fingerprint, one for the scaling, one for the tensor that is trained on, one
+    # for copies.
+    assert data.rows.passes == 4
     # The size of one sample tells whether that tensor fits into memory. The choice of the start
     # looks at the raw samples once, or at some of them.
-    assert data.rows.picked == ([1, len(data)] if chooses else [1])
+    # Neighbours are compared to find near-duplicates.
+    near = [len(data)] * 4
+    assert data.rows.picked == ([1, len(data), *near] if chooses else [1])
 
 
 @pytest.mark.parametrize("method", ["mi-adm", "graph"])

@@ -236,11 +236,12 @@ class _Found:
         if self.start is None:
             return {}
         phases = Counter(record["phase"] for record in self.history)
-        last = kept(self.history)
+        last, end = kept(self.history), self.history[-1]
+        back_to = end.get("back_to")
         return {
             "start": scores(classes, self.start),
-            "mi": last["mi"],
-            "went_back": self.history[-1]["epoch"] - last["epoch"],
+            "mi": last.get("mi"),
+            "went_back": 0 if back_to is None else end["epoch"] - back_to,
             "epochs": dict(phases),
             **{
                 f"{name}_path": [round(r[name], 5) for r in self.history if r.get(name) is not None]

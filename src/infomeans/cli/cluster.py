@@ -181,6 +181,8 @@ def cluster(
         "embeddings": embeddings,
         "parquet": parquet,
     }
+    if given["n_clusters"] != "auto" and (k_min or k_max):
+        problems.add("--k-min and --k-max bound the number that is found; leave -k out.")
     if resume and overwrite:
         problems.add("--resume continues a run, --overwrite replaces it; give one of them.")
     if resume:

@@ -18,7 +18,8 @@ from infomeans.problems import UNSTABLE, run_problems, start_facts
 if TYPE_CHECKING:
     from infomeans.runs import Run
 
-BAR = 12
+BAR, WIDE = 12, 100
+"""Length of the longest bar, and the width of a terminal that has room for bars."""
 
 
 def show(
@@ -65,7 +66,7 @@ def _facts(run: "Run") -> dict[str, str]:
         "run": str(run.path),
         "data": f"{data['source']}: {data['n_samples']:,} samples of {shape}",
         **({"features": few(data["features"], 8)} if data.get("features") else {}),
-        "method": f"{run.method}, k = {request['n_clusters']}, seed {request['seed']}",
+        "method": f"{run.method}, k = {_k(run)}, seed {request['seed']}",
         "epochs": ", ".join(f"{phase} {n}" for phase, n in phases.items()) or "none",
     }
     if data["skipped"]:
@@ -87,6 +88,13 @@ def _facts(run: "Run") -> dict[str, str]:
     return facts
 
 
+def _k(run: "Run") -> str:
+    """The number of clusters, and whether it was found."""
+    if run.config["arguments"]["n_clusters"] != "auto":
+        return str(run.n_clusters)
+    return f"{run.n_clusters} (found)" if run.complete else "auto"
+
+
 def _sizes(run: "Run") -> dict[int, int]:
     """Number of samples in each cluster; merged clusters count as one."""
     kept = sorted(set(run.names.merged(len(run.metrics["sizes"])).tolist()))
@@ -101,7 +109,9 @@ def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
     table.add_column("cluster", justify="right", no_wrap=True, overflow="ellipsis", max_width=24)
     table.add_column("samples", justify="right", min_width=len("samples"))
     table.add_column("share", justify="right", min_width=len("share"))
-    table.add_column("", min_width=BAR)
+    bars = console.width >= WIDE
+    if bars:
+        table.add_column("", min_width=BAR)
     table.add_column("confidence", justify="right", min_width=len("confidence"))
     if labels.stability is not None:
         table.add_column("stability", justify="right", min_width=len("stability"))
@@ -113,7 +123,7 @@ def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
             escape(names.named(cluster)),
             f"{size:,}",
             f"{size / total:.1%}",
-            "━" * max(round(BAR * size / largest), int(size > 0)),
+            *(["━" * max(round(BAR * size / largest), int(size > 0))] if bars else []),
             *(
                 f"{values[members].mean():.3f}" if size else ""
                 for values in (labels.confidences, labels.stability)

@@ -32,4 +32,7 @@ def sort(
         done = sort_pictures(made, into, link=link)
     if done.missing:
         warn(missing_text(done.missing))
-    say(f"{done.pictures:,} pictures in {done.folders} folders: {into}")
+    say(
+        f"{done.pictures:,} pictures in {done.folders} folders, {done.doubtful:,} of them "
+        f"doubtful: {into}"
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from infomeans.estimators.deep_clusterer import DeepClusterer
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
+    from infomeans.graph.number import Automatic
     from infomeans.methods.base import Method
     from infomeans.start import Start
 
@@ -34,6 +35,8 @@ class InfoMeans(DeepClusterer):
 
     Parameters
     ----------
+    n_clusters : int or "auto"
+        Number of clusters; by default it is found.
     prior : sequence of K positive numbers, optional
         Desired shares of the clusters, up to their order.
 
@@ -49,6 +52,7 @@ class InfoMeans(DeepClusterer):
     (2, 3)
     """
 
+    n_clusters: int | Automatic = field(default="auto", kw_only=False)
     prior: Sequence[float] | None = None
 
     method = HOLDING
@@ -65,6 +69,7 @@ class InfoMeans(DeepClusterer):
 
     def _build_method(
         self,
+        n_clusters: int,
         n_features: int,
         tensors: Mapping[str, Tensor] | None = None,
         slug: str | None = None,
@@ -73,4 +78,4 @@ class InfoMeans(DeepClusterer):
             # Only MI-Pairs keeps the joint distribution of neighbours.
             slug = MOVING if "joint" in tensors else HOLDING
         made = find_method(slug or HOLDING).load()
-        return made(self.n_clusters_, n_features, **self._method_params())
+        return made(n_clusters, n_features, **self._method_params())

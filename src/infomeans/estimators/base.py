@@ -163,7 +163,9 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 return
             yield block
 
-    def _build_method(self, n_features: int, tensors: Mapping[str, Tensor]) -> nn.Module | None:
+    def _build_method(
+        self, n_clusters: int, n_features: int, tensors: Mapping[str, Tensor]
+    ) -> nn.Module | None:
         """A method of the right size to load a saved model into; None for an auto-encoder."""
         return None
 
@@ -244,21 +246,17 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         self.model_ = model
         self.fitted_ = fitted
         self.labels_ = fitted.labels
+        self.n_clusters_ = fitted.posteriors.shape[1]
         self.history_ = [dict(record) for record in fitted.history]
         self._fitted_params = self.get_params(deep=False)
         for problem in fitted.problems():
             warn_caller(problem)
 
-    def _number(self, z: Array, seed: int) -> Mapping[str, Any] | None:
-        """The number of clusters of an embedding, if it is to be found; sets `n_clusters_`."""
-        if self.n_clusters != "auto":
-            self.n_clusters_ = self.n_clusters
-            return None
-        number = number_of_clusters(
+    def _number(self, z: Array, seed: int) -> Mapping[str, Any]:
+        """The number of clusters of an embedding; see `NumberOfClusters.as_dict`."""
+        return number_of_clusters(
             View(EMBEDDING, z)(z), k_min=self.k_min, k_max=self.k_max, seed=seed
-        )
-        self.n_clusters_ = number.best
-        return number.as_dict()
+        ).as_dict()
 
     def _check(self, data: Dataset) -> None:
         make_fabric(self.device)
@@ -270,6 +268,11 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
                     f"n_samples={len(data)} is too few to find the number of clusters; give "
                     f"n_clusters, or at least {FEWEST_SAMPLES} samples."
                 )
+            first = data.batch(np.arange(1))
+            if all((block == first).all() for block in data.blocks()):
+                raise ValueError(
+                    "all samples are the same, so there is no number of clusters to find."
+                )
         elif len(data) < self.n_clusters:
             raise ValueError(
                 f"n_samples={len(data)} is less than n_clusters={self.n_clusters}; at least as "
@@ -277,7 +280,9 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
             )
 
     @abstractmethod
-    def _build_method(self, n_features: int, tensors: Mapping[str, Tensor]) -> nn.Module: ...
+    def _build_method(
+        self, n_clusters: int, n_features: int, tensors: Mapping[str, Tensor]
+    ) -> nn.Module: ...
 
 
 def _joined(parts: Any) -> Array:

@@ -63,12 +63,15 @@ class Baseline(SampleClusterer):
             self.n_threads_ = allowed()
             model = Model(data.shape, self._scaling(data), Identity())
             x = torch.cat([*data.feed(lambda samples: model.prepare(samples, cpu)).blocks()])
-            number = self._number(x.flatten(1).numpy(), self._seed())
-            model.method = self._cluster(x.contiguous())
+            seed, number, n_clusters = self._seed(), None, self.n_clusters
+            if n_clusters == "auto":
+                number = self._number(x.flatten(1).numpy(), seed)
+                n_clusters = number["best"]
+            model.method = self._cluster(x.contiguous(), int(n_clusters), seed)
             posteriors = torch.cat([p for _, p in model.outputs(x.split(BLOCK), cpu)])
         scaled = x.contiguous().flatten(1).numpy()
         fitted = Fitted(scaled, posteriors.numpy(), number=number)
-        one_hot = np.eye(self.n_clusters_)[fitted.labels]
+        one_hot = np.eye(posteriors.shape[1])[fitted.labels]
         sizes = np.maximum(fitted.sizes, 1)
         self.cluster_centers_: Array = (one_hot.T @ scaled) / sizes[:, None]
         self._keep(model.eval(), fitted)
@@ -79,7 +82,7 @@ class Baseline(SampleClusterer):
         return self.embedding_ @ components if components.shape[1] else self.embedding_
 
     @abstractmethod
-    def _cluster(self, x: Tensor) -> nn.Module:
+    def _cluster(self, x: Tensor, n_clusters: int, seed: int) -> nn.Module:
         """Cluster samples (n, d) or (n, c, h, w); return the module that assigns new ones."""
 
 
@@ -124,15 +127,17 @@ class KMeansBaseline(Baseline):
         "n_init": [POSITIVE_INT],
     }
 
-    def _cluster(self, x: Tensor) -> nn.Module:
+    def _cluster(self, x: Tensor, n_clusters: int, seed: int) -> nn.Module:
         scaled = x.flatten(1)
-        found = kmeans(scaled.numpy(), self.n_clusters_, seed=self._seed(), n_init=self.n_init)
-        method = Mixture(self.n_clusters_, scaled.shape[1])
+        found = kmeans(scaled.numpy(), n_clusters, seed=seed, n_init=self.n_init)
+        method = Mixture(n_clusters, scaled.shape[1])
         method.prototypes.copy_(torch.as_tensor(found.cluster_centers_))
         method.variance.fill_(found.inertia_ / scaled.numel())
         return method
 
-    def _build_method(self, n_features: int, tensors: Mapping[str, Tensor]) -> nn.Module:
+    def _build_method(
+        self, n_clusters: int, n_features: int, tensors: Mapping[str, Tensor]
+    ) -> nn.Module:
         return Mixture(*tensors["prototypes"].shape)
 
 
@@ -185,29 +190,31 @@ class GraphBaseline(Baseline):
         "augment": ["boolean"],
     }
 
-    def _cluster(self, x: Tensor) -> nn.Module:
+    def _cluster(self, x: Tensor, n_clusters: int, seed: int) -> nn.Module:
         scaled = x.flatten(1)
         labels = agglomerate(
             scaled.numpy(),
-            self.n_clusters_,
+            n_clusters,
             n_neighbors=self.n_neighbors,
             images=x.numpy() if self.augment else None,
         )
         components = _components(scaled.numpy())
-        method = self._votes(len(scaled), components.shape)
+        method = self._votes(n_clusters, len(scaled), components.shape)
         method.components.copy_(torch.as_tensor(components))
         method.samples.copy_(method.projected(scaled))
         method.labels.copy_(torch.as_tensor(labels))
         return method
 
-    def _build_method(self, n_features: int, tensors: Mapping[str, Tensor]) -> nn.Module:
+    def _build_method(
+        self, n_clusters: int, n_features: int, tensors: Mapping[str, Tensor]
+    ) -> nn.Module:
         n_samples, n_kept = tensors["samples"].shape
         kept_all = torch.empty(n_kept, 0)
-        return self._votes(n_samples, tensors.get("components", kept_all).shape)
+        return self._votes(n_clusters, n_samples, tensors.get("components", kept_all).shape)
 
-    def _votes(self, n_samples: int, shape: tuple[int, ...]) -> Votes:
-        n_neighbors = self.n_neighbors or usual_neighbors(n_samples, self.n_clusters_)
-        return Votes(self.n_clusters_, n_samples, shape, n_neighbors=n_neighbors)
+    def _votes(self, n_clusters: int, n_samples: int, shape: tuple[int, ...]) -> Votes:
+        n_neighbors = self.n_neighbors or usual_neighbors(n_samples, n_clusters)
+        return Votes(n_clusters, n_samples, shape, n_neighbors=n_neighbors)
 
 
 class Mixture(nn.Module):

@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from infomeans.start import Init, Start
     from infomeans.training import Settings, Trainer
 
-UNKNOWN = 32
-"""Length of the embedding if the number of clusters is to be found: it may be large."""
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DeepClusterer(SampleClusterer, DeepEstimator):
@@ -166,19 +163,21 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         data = self._dataset(X, reset=True)
         self._check(data)
         settings = self._settings(data)
-        self.n_clusters_ = self._planned_clusters()
-        n_features = self._planned_features(settings)
-        with self._training(data, settings, self.n_clusters_, n_features) as (trainer, x):
+        n_clusters = self._planned_clusters()
+        n_features = max(n_clusters, settings.least_features)
+        with self._training(data, settings, n_clusters, n_features) as (trainer, x):
             model = trainer.model
-            model.method = self._build_method(model.n_features)
+            model.method = self._build_method(n_clusters, model.n_features)
             if self.augment:
                 model.views = IF.view_maps(*network_shape(data.shape)[1:])
             trainer.pretrain(x)
             z = trainer.embed(x)
             start = self._start(trainer, data, z) if trainer.method.wants_start else None
             slug = self._method_for(start)
-            if slug is not None or self.n_clusters == "auto":
-                model.method = self._build_method(model.n_features, slug=slug)
+            number = start.number if start else None
+            if slug is not None or number is not None:
+                n_clusters = number["best"] if number else n_clusters
+                model.method = self._build_method(n_clusters, model.n_features, slug=slug)
             state = trainer.cluster(x, z, start)
             fitted = replace(trainer.fitted(x, state), method=slug)
         self.initial_labels_ = fitted.initial_labels
@@ -217,33 +216,33 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         """The initial clusters, from the checkpoint of an interrupted training if it has them."""
         saved = trainer.saved_start()
         if saved is not None:
-            self.n_clusters_ = saved.number["best"] if saved.number else self.n_clusters_
             return saved
         trainer.announce("start")
-        began = time.perf_counter()
-        number = self._number(z.cpu().numpy(), trainer.seed)
-        start = self._find_start(trainer, data, z)
+        began, embedding = time.perf_counter(), z.cpu().numpy()
+        number = self._number(embedding, trainer.seed) if self.n_clusters == "auto" else None
+        n_clusters = number["best"] if number else self._planned_clusters()
+        start = self._find_start(trainer, data, embedding, n_clusters)
         seconds = time.perf_counter() - began
         return replace(start, seconds=seconds, number=number)
 
-    def _find_start(self, trainer: Trainer, data: Dataset, z: Tensor) -> Start:
+    def _find_start(self, trainer: Trainer, data: Dataset, z: Array, n_clusters: int) -> Start:
         init = self.init
         if isinstance(init, str) and init == "auto":
             init = "graph" if self.augment else trainer.settings.start
-        if isinstance(init, str) and init == "auto" and len(data) > 2 * self.n_clusters_ > 2:
+        if isinstance(init, str) and init == "auto" and len(data) > 2 * n_clusters > 2:
             embedded = takes_embeddings(self.network)
             return choose_start(
                 data.batch,
-                z.cpu().numpy(),
-                self.n_clusters_,
+                z,
+                n_clusters,
                 seed=trainer.seed,
                 table=len(data.shape) == 1 and not embedded,
                 embedded=embedded,
             )
         lam = trainer.method.start_lam
         return find_start(
-            z.cpu().numpy(),
-            self.n_clusters_,
+            z,
+            n_clusters,
             init,
             seed=trainer.seed,
             images=channels_first(data.X) if self.augment else None,
@@ -255,7 +254,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         data = X if isinstance(X, Dataset) else Dataset.of_array(np.asarray(X))
         settings, shape = self._settings(data), network_shape(data.shape)
         n_clusters = self._planned_clusters()
-        n_features = self._planned_features(settings)
+        n_features = max(n_clusters, settings.least_features)
         with isolated(), limited(self.n_threads):
             network = build_network(
                 self.network, shape, n_clusters, n_features=n_features, **settings.network
@@ -280,28 +279,24 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
 
     def _build_method(
         self,
+        n_clusters: int,
         n_features: int,
         tensors: Mapping[str, Tensor] | None = None,
         slug: str | None = None,
     ) -> Method:
-        return self._method_class()(self.n_clusters_, n_features, **self._method_params())
+        return self._method_class()(n_clusters, n_features, **self._method_params())
 
     def _planned_clusters(self) -> int:
         """The number of clusters, as far as it is known before training."""
-        return self.k_min if self.n_clusters == "auto" else self.n_clusters
-
-    def _planned_features(self, settings: Settings) -> int:
-        """Length of the embedding: the number of clusters, but not less than the settings say."""
-        least = max(UNKNOWN, settings.least_features) if self.n_clusters == "auto" else 0
-        return max(self._planned_clusters(), settings.least_features, least)
+        return self.k_min if self.n_clusters == "auto" else int(self.n_clusters)
 
     def _check(self, data: Dataset) -> None:
         super()._check(data)
-        self.n_clusters_ = self._planned_clusters()
+        n_clusters = self._planned_clusters()
         if self.n_clusters == "auto":
             self._check_automatic()
-        check_init(self.init, len(data), self.n_clusters_)
-        method = self._build_method(n_features=1)
+        check_init(self.init, len(data), n_clusters)
+        method = self._build_method(n_clusters, n_features=1)
         if self.n_clusters == "auto" and not (method.wants_start and method.pretraining != "own"):
             raise ValueError(
                 "n_clusters='auto' needs a method that starts from initial clusters and has no "

@@ -183,7 +183,7 @@ def _build(
     kept = {k: v for k, v in description["params"].items() if k not in _NOT_SAVED}
     made.set_params(**kept)
     if "n_clusters" in kept:
-        made.n_clusters_ = description["fitted"].get("n_clusters", kept["n_clusters"])
+        made.n_clusters_ = int(description["fitted"].get("n_clusters", kept["n_clusters"]))
     made.model_ = _model(description, tensors, network, made)
     for name in _ARRAYS:
         if f"fitted.{name}" in tensors:
@@ -214,7 +214,9 @@ def _model(
     load_weights(network, parts["network"])
     # As the trainer leaves it: the memory layout affects the order of summation in convolutions.
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    method = estimator._build_method(fitted["n_features_out"], parts["method"])
+    method = estimator._build_method(
+        getattr(estimator, "n_clusters_", 0), fitted["n_features_out"], parts["method"]
+    )
     if method is not None:
         # Models of earlier versions lack what a method has gained since.
         gained = {name: method.state_dict()[name] for name in getattr(method, "gained", ())}

@@ -26,6 +26,9 @@ COUNTS = (18, 12, 8, 5)
 SLACK = 0.1
 """More neighbours are used unless they raise `1 - Q` by more than this share."""
 
+POWER = 0.4
+"""Twice as many clusters must divide `1 - Q` by at least two to this power."""
+
 CLEAR = 0.002
 """Groups with a smaller share of edges between them are apart, whatever their sizes."""
 
@@ -33,7 +36,8 @@ PARTS = 1_500
 """Number of branches at the level of the tree from which all cuts are made."""
 
 RUNS, SHARE = 5, 0.8
-"""Number of random selections that confirm the result, and the share of the samples in each."""
+"""Number of random selections that confirm the result, and the share of the samples in each: at
+most half of `MOST_SAMPLES`."""
 
 NEAR = 0.1
 """Other numbers are answers too if their criterion is at most this share higher."""
@@ -61,6 +65,8 @@ class NumberOfClusters:
         Number of neighbours in the graph.
     n_samples : int
         Number of samples that were looked at.
+    k_min, k_max : int
+        The given bounds.
     """
 
     best: int
@@ -70,6 +76,8 @@ class NumberOfClusters:
     modularity: Array
     n_neighbors: int
     n_samples: int
+    k_min: int
+    k_max: int | None
 
     def as_dict(self) -> dict[str, Any]:
         """The result as JSON."""
@@ -81,6 +89,8 @@ class NumberOfClusters:
             "modularity": [round(value, 4) for value in self.modularity.tolist()],
             "n_neighbors": self.n_neighbors,
             "n_samples": self.n_samples,
+            "k_min": self.k_min,
+            "k_max": self.k_max,
         }
 
 
@@ -91,8 +101,8 @@ def number_of_clusters(
 
     The tree of merges is cut into 2, 3, ... clusters, each time where the modularity Q of the
     nearest-neighbour graph gains most. K equal clusters without any edge between them have
-    `1 - Q = 1/K`: twice as many real clusters halve it. The chosen K minimises `(1 - Q) sqrt(K)`,
-    so twice as many clusters must divide `1 - Q` by at least the root of two.
+    `1 - Q = 1/K`: twice as many real clusters halve it. The chosen K minimises `(1 - Q) K^0.4`, so
+    twice as many clusters must divide `1 - Q` by at least 1.32.
 
     Modularity overlooks small groups next to large ones. So K is at least the number of groups
     with practically no edges between them.
@@ -117,6 +127,8 @@ def number_of_clusters(
     >>> number_of_clusters(X).best
     5
     """
+    if k_max is not None and k_min > k_max:
+        raise InputError(f"k_min={k_min} is more than k_max={k_max}.")
     if len(X) < FEWEST_SAMPLES:
         raise InputError(
             f"{len(X)} samples are too few to find the number of clusters; give n_clusters, or at "
@@ -126,28 +138,51 @@ def number_of_clusters(
     some = X if len(X) <= MOST_SAMPLES else X[_selection(len(X), MOST_SAMPLES, rng)]
     if (some == some[0]).all():
         raise InputError("all samples are the same, so there is no number of clusters to find.")
-    highest = len(some) // 10 if k_max is None else min(k_max, len(some) // 4)
-    highest = max(highest, k_min)
-    squared, near = nearest_neighbors(some, COUNTS[0])
+    highest = max(len(some) // 10, k_min) if k_max is None else k_max
+    found = _find(some, k_min, highest)
+    best, *others = found.answers
+    if best < k_min:
+        raise InputError(
+            f"k_min={k_min} is too many: the samples can be cut into {best} clusters at most."
+        )
+    size = min(round(SHARE * len(some)), MOST_SAMPLES // 2)
+    again = [
+        _find(some[_selection(len(some), size, rng)], k_min, highest).answers[0]
+        for _ in range(RUNS)
+    ]
+    return NumberOfClusters(
+        best,
+        others[:2],
+        finest=max(int(found.modularity.argmax()) + 1, best),
+        sure=float(np.mean([abs(k - best) <= round(NEAR * best) for k in again])),
+        modularity=found.modularity,
+        n_neighbors=found.n_neighbors,
+        n_samples=len(some),
+        k_min=k_min,
+        k_max=k_max,
+    )
+
+
+class _Found(NamedTuple):
+    """The best number of clusters and the next best, the modularity by K, and the neighbours."""
+
+    answers: list[int]
+    modularity: Array
+    n_neighbors: int
+
+
+def _find(X: Array, k_min: int, k_max: int) -> _Found:
+    squared, near = nearest_neighbors(X, COUNTS[0])
     cuts = {
-        count: _cuts(some, weighted_graph(squared[:, :count], near[:, :count]), highest)
+        count: _cuts(X, weighted_graph(squared[:, :count], near[:, :count]), k_max)
         for count in COUNTS
     }
-    lowest = min((1 - found.modularity).min() for found in cuts.values())
+    lowest = min((1 - one.modularity).min() for one in cuts.values())
     count = next(c for c in COUNTS if (1 - cuts[c].modularity).min() <= (1 + SLACK) * lowest)
-    curve = cuts[count].modularity
     # In a graph with few neighbours groups are apart by chance.
-    least = max(k_min, *(cuts[c].n_clear for c in COUNTS[:2]))
-    best, *others = _answers(curve, least)
-    again = []
-    for _ in range(RUNS):
-        part = some[_selection(len(some), round(SHARE * len(some)), rng)]
-        graph = weighted_graph(*nearest_neighbors(part, count))
-        again.append(_answers(_cuts(part, graph, highest).modularity, least)[0])
-    same = [abs(k - best) <= round(NEAR * best) for k in again]
-    finest = max(int(curve.argmax()) + 1, best)
-    sure = float(np.mean(same))
-    return NumberOfClusters(best, others[:2], finest, sure, curve, count, len(some))
+    n_clear = max(cuts[c].n_clear for c in COUNTS[:2])
+    curve = cuts[count].modularity
+    return _Found(_answers(curve, max(k_min, min(n_clear, k_max))), curve, count)
 
 
 def _selection(n: int, size: int, rng: np.random.Generator) -> IntArray:
@@ -164,7 +199,7 @@ class _Cuts(NamedTuple):
 def _answers(modularity: Array, k_min: int) -> list[int]:
     """The best number of clusters, and others that are nearly as good."""
     k = np.arange(1, len(modularity) + 1)
-    criterion = (1 - modularity) * np.sqrt(k)
+    criterion = (1 - modularity) * k**POWER
     allowed = k >= min(k_min, len(k))
     best = int(k[allowed][criterion[allowed].argmin()])
     # A valley of the criterion: lower than both neighbours.

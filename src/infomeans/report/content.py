@@ -27,16 +27,13 @@ from infomeans.metrics import (
     scores_of_labelled,
 )
 from infomeans.plots.typical import typical_samples
-from infomeans.problems import run_problems, start_facts, went_back
+from infomeans.problems import DISPUTED, run_problems, start_facts, went_back
 from infomeans.report.findings import Findings
 
 TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
 FEATURES = 6
 NO_DOUBT = 0.1
 """Entropy in nats of a sample with a confidence of 98%."""
-
-DISPUTED = 0.5
-"""Stability of a sample below which it is in doubt: other starts mostly disagree."""
 
 HUGE = 1e30
 """Larger numbers are clipped, because their squares would overflow."""
@@ -153,7 +150,7 @@ def _card(found: Findings, cluster: int, typical: IntArray) -> dict[str, Any]:
 
 
 def doubtful(found: Findings) -> dict[str, Any]:
-    """The samples in doubt, and the pairs of clusters that share most of them."""
+    """The samples in doubt, and the pairs of clusters between which the model is undecided."""
     stability = np.ones(len(found.ids)) if found.stability is None else found.stability
     order = np.lexsort((-found.entropies, stability))
     doubt = (stability[order] < DISPUTED) | (found.entropies[order] > NO_DOUBT)
@@ -163,11 +160,7 @@ def doubtful(found: Findings) -> dict[str, Any]:
 def _pairs(found: Findings) -> list[dict[str, Any]]:
     if found.k < 2:
         return []
-    undecided = np.flatnonzero(
-        found.runners_up > found.confidences / 2
-        if found.stability is None
-        else found.stability < DISPUTED
-    )
+    undecided = np.flatnonzero(found.runners_up > found.confidences / 2)
     first, second = found.clusters[undecided], found.seconds[undecided]
     pair = np.minimum(first, second) * found.k + np.maximum(first, second)
     codes, counts = np.unique(pair, return_counts=True)

@@ -7,11 +7,12 @@ import json
 import os
 import secrets
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from infomeans.errors import InputError
 
-CONFIG, METRICS = "config.json", "metrics.json"
+CONFIG, METRICS, HISTORY = "config.json", "metrics.json", "history.jsonl"
 
 
 def is_run(path: Path) -> bool:
@@ -72,12 +73,18 @@ def step_aside(path: Path) -> None:
 
 
 def step_back(path: Path, *, keep: bool) -> None:
-    """Restore the run that was to be replaced; if there is none, the folder goes unless kept."""
+    """Restore the run that was to be replaced; if there is none, remove what was written.
+
+    Other files in the folder stay, and so does everything if the run is kept.
+    """
     if aside_of(path).exists():
         drop(real_path(path))
         aside_of(path).rename(real_path(path))
     elif not keep:
-        drop(real_path(path))
+        for name in (CONFIG, HISTORY):
+            (path / name).unlink(missing_ok=True)
+        with suppress(OSError):
+            real_path(path).rmdir()
 
 
 def drop(folder: Path) -> None:

@@ -32,10 +32,10 @@ from infomeans.files import write_atomic
 from infomeans.naming import Names
 from infomeans.runs import places
 from infomeans.runs.labels import Labels
-from infomeans.runs.places import CONFIG, METRICS, is_complete, is_run
+from infomeans.runs.places import CONFIG, HISTORY, METRICS, is_complete, is_run
 
 FORMAT = 1
-_HISTORY, _CHECKPOINT, _MODEL = "history.jsonl", "checkpoint.safetensors", "model"
+_CHECKPOINT, _MODEL = "checkpoint.safetensors", "model"
 _LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
 _POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
 _DUPLICATES = "duplicates.csv"
@@ -149,7 +149,7 @@ class Run:
     @property
     def history(self) -> list[dict[str, Any]]:
         """The records of all epochs."""
-        path = self.path / _HISTORY
+        path = self.path / HISTORY
         return [json.loads(line) for line in _lines(path)] if path.exists() else []
 
     @cached_property
@@ -214,7 +214,7 @@ class Run:
 
     def write_history(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Replace the history."""
-        write_atomic(self.path / _HISTORY, "".join(json.dumps(record) + "\n" for record in records))
+        write_atomic(self.path / HISTORY, "".join(json.dumps(record) + "\n" for record in records))
 
     def write_duplicates(self, table: str) -> None:
         """Write the table of samples that are there twice."""

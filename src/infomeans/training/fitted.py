@@ -98,8 +98,9 @@ class Fitted:
 
     @property
     def seconds_to_start(self) -> float:
-        """Time to find the initial clusters, with pretraining if they come from the embedding."""
-        embedded = self.choice is not None and "embedding" in self.choice["chosen"]
+        """Time to find the initial clusters, with pretraining if the embedding was needed."""
+        chosen = self.choice is not None and "embedding" in self.choice["chosen"]
+        embedded = chosen or self.number is not None
         pretraining = (one["seconds"] for one in self.history if one["phase"] == "pretrain")
         return (self.start_seconds or 0.0) + (sum(pretraining) if embedded else 0.0)
 

@@ -109,7 +109,12 @@ def kept(history: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
         return {}
     last = history[-1]
     back_to = last.get("back_to")
-    return last if back_to is None else history[back_to - last["epoch"] - 1]
+    if back_to is None:
+        return last
+    if back_to < 0:
+        # The state before the phase is what an earlier phase has kept.
+        return kept(history[: -last["epoch"] - 1])
+    return history[back_to - last["epoch"] - 1]
 
 
 def measure(method: Method, state: SampleState) -> dict[str, float | int]:

@@ -102,7 +102,7 @@ def _run_demo(folder: Path, seed: int, announce: Callable[[str], None], *, overw
         *(row for pair in zip(on_pixels, on_embedding, strict=True) for row in pair),
         Row("mi-adm", **scores(classes, model.labels_), mi=last, seconds=seconds),
     ]
-    request = Request("digits", k, seed=seed)
+    request = Request("digits", k, "mi-adm", seed=seed)
     run = create_run(folder, request, digits, model.n_threads_, overwrite=overwrite)
     model.history_ = [*encoder.history_, *model.history_]
     finish(run, model, digits, {"seconds": seconds, "methods": [asdict(row) for row in rows]})

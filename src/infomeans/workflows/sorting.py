@@ -17,23 +17,22 @@ from infomeans.data.images import Images
 from infomeans.data.sources import locate
 from infomeans.errors import InputError, few
 from infomeans.plots.typical import typical_samples
+from infomeans.problems import DISPUTED
 from infomeans.runs import Run
-from infomeans.runs.places import drop
+from infomeans.runs.places import drop, real_path
 
 DOUBTFUL = "doubtful"
-DISPUTED = 0.5
-"""Samples with less stability, or without it less confidence, go to a folder of their own."""
-
 LONGEST = 80
-"""Number of characters of a cluster's name that its folder keeps."""
+"""Number of bytes of a name that a folder or file keeps."""
 
 Place = Callable[[str, Path], object]
 
 
 class Sorted(NamedTuple):
-    """What was sorted: the number of pictures, of folders, and the ids of missing files."""
+    """The number of pictures, of doubtful ones, of folders, and the ids of missing files."""
 
     pictures: int
+    doubtful: int
     folders: int
     missing: list[str]
 
@@ -54,8 +53,8 @@ def sort_pictures(run: Run, into: Path, *, link: bool = False) -> Sorted:
         Whether to make symbolic links instead of copies.
     """
     run.check_complete()
-    paths = _paths(run)
-    check_target(into)
+    paths, into = _paths(run), real_path(into)
+    _check_target(into, run)
     # What is half done has another name, so that it is never taken for the whole.
     made = into.with_name(f".{into.name}.unfinished")
     drop(made)
@@ -75,15 +74,21 @@ def sort_pictures(run: Run, into: Path, *, link: bool = False) -> Sorted:
     except BaseException:
         drop(made)
         raise
-    return Sorted(sum(placed), sum(one.is_dir() for one in into.iterdir()), missing)
+    doubtful = sum(1 for _ in into.glob(f"*/{DOUBTFUL}/*"))
+    return Sorted(sum(placed), doubtful, sum(one.is_dir() for one in into.iterdir()), missing)
 
 
-def check_target(into: Path) -> None:
-    """Refuse a folder that holds something."""
+def _check_target(into: Path, run: Run) -> None:
+    """Refuse a folder that holds something, and one where copies would be read as samples."""
     if into.exists() and not into.is_dir():
         raise InputError(f"{into} is a file; name a folder.")
     if into.is_dir() and any(into.iterdir()):
         raise InputError(f"{into} is not empty; name another folder.")
+    if into == Path.cwd():
+        raise InputError("the present folder cannot be replaced; name another one.")
+    for folder in (Path(run.config["arguments"]["source"]), run.path):
+        if folder.is_dir() and real_path(folder) in (into, *into.parents):
+            raise InputError(f"{into} is inside {folder}; name a folder elsewhere.")
 
 
 def _paths(run: Run) -> dict[str, str]:
@@ -120,10 +125,12 @@ def _folders(run: Run, clusters: IntArray) -> dict[int, str]:
     width, taken = len(str(int(clusters.max()))), set()
     for cluster in np.unique(clusters).tolist():
         number, title = f"{cluster:0{width}}", run.names.titles.get(cluster, "")
-        plain = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*]+', "_", title)[:LONGEST].strip(" .")
-        name = plain or f"cluster-{number}"
-        folders[cluster] = name if name.lower() not in taken else f"{name}-{number}"
-        taken.add(folders[cluster].lower())
+        plain = re.sub(r'[\x00-\x1f\x7f<>:"/\\|?*]+', "_", title)
+        name = _short(plain).strip(" .") or f"cluster-{number}"
+        while name.lower() in taken:
+            name = f"{name}-{number}"
+        folders[cluster] = name
+        taken.add(name.lower())
     return folders
 
 
@@ -137,8 +144,14 @@ def _placed(
         missing.append(name)
         return False
     target.parent.mkdir(parents=True, exist_ok=True)
-    place(source, target.with_name(f"{target.name}-{os.path.basename(source)}"))
+    stem, suffix = os.path.splitext(os.path.basename(source))
+    place(source, target.with_name(f"{target.name}-{_short(stem, 2 * LONGEST)}{suffix}"))
     return True
+
+
+def _short(name: str, most: int = LONGEST) -> str:
+    """The beginning of a name: file systems limit its bytes."""
+    return os.fsencode(name)[:most].decode(errors="ignore")
 
 
 def _link(source: str, target: Path) -> None:
