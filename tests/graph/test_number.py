@@ -90,3 +90,18 @@ def test_the_same_seed_gives_the_same_answer():
 def test_what_cannot_be_counted(X, words):
     with pytest.raises(InputError, match=words):
         number_of_clusters(X)
+
+
+@pytest.mark.parametrize(("k", "seed"), [(3, 42), (5, 4)])
+def test_round_groups_in_the_plane(k, seed):
+    X, _ = make_blobs(100 * k, centers=k, cluster_std=0.6, random_state=seed)
+    assert number_of_clusters(X).best == k
+
+
+def test_the_intrinsic_dimension():
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 5):
+        flat = rng.normal(size=(800, d)) @ rng.normal(size=(d, 12))
+        squared = number.nearest_neighbors(np.repeat(flat, 2, axis=0), 18)[0]
+        assert number._dimension(squared) == pytest.approx(d, rel=0.25)
+    assert number._dimension(np.zeros((10, 5))) == 1

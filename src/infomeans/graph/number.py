@@ -26,8 +26,8 @@ COUNTS = (18, 12, 8, 5)
 SLACK = 0.1
 """More neighbours are used unless they raise `1 - Q` by more than this share."""
 
-POWER = 0.4
-"""Twice as many clusters must divide `1 - Q` by at least two to this power."""
+POWER, THIN = 0.3, 0.8
+"""The power of K in the criterion, and what is added to it in few dimensions, divided by these."""
 
 CLEAR = 0.002
 """Groups with a smaller share of edges between them are apart, whatever their sizes."""
@@ -101,8 +101,9 @@ def number_of_clusters(
 
     The tree of merges is cut into 2, 3, ... clusters, each time where the modularity Q of the
     nearest-neighbour graph gains most. K equal clusters without any edge between them have
-    `1 - Q = 1/K`: twice as many real clusters halve it. The chosen K minimises `(1 - Q) K^0.4`, so
-    twice as many clusters must divide `1 - Q` by at least 1.32.
+    `1 - Q = 1/K`: twice as many real clusters halve it. The chosen K minimises `(1 - Q) K^a`, so
+    twice as many clusters must divide `1 - Q` by at least `2^a`. The fewer intrinsic dimensions d
+    there are, the fewer edges a cut through a homogeneous cluster meets. So `a = 0.3 + 0.8/d`.
 
     Modularity overlooks small groups next to large ones. So K is at least the number of groups
     with practically no edges between them.
@@ -182,7 +183,22 @@ def _find(X: Array, k_min: int, k_max: int) -> _Found:
     # In a graph with few neighbours groups are apart by chance.
     n_clear = max(cuts[c].n_clear for c in COUNTS[:2])
     curve = cuts[count].modularity
-    return _Found(_answers(curve, max(k_min, min(n_clear, k_max))), curve, count)
+    power = POWER + THIN / _dimension(squared)
+    return _Found(_answers(curve, power, max(k_min, min(n_clear, k_max))), curve, count)
+
+
+def _dimension(squared: Array) -> float:
+    """The intrinsic dimension by the distances to the neighbours, at least 1.
+
+    The estimate of Levina and Bickel (NIPS 2004) for every sample, and the median of all. Copies
+    are left out.
+    """
+    apart = squared > 0
+    logs = np.log(np.where(apart, squared, 1.0)) / 2
+    closer = np.where(apart, logs[:, -1:] - logs, 0.0)[:, :-1].sum(axis=1)
+    count = apart[:, :-1].sum(axis=1)
+    inverse = closer[count > 0] / count[count > 0]
+    return max(1 / max(float(np.median(inverse)), 1e-9), 1.0) if len(inverse) else 1.0
 
 
 def _selection(n: int, size: int, rng: np.random.Generator) -> IntArray:
@@ -196,10 +212,10 @@ class _Cuts(NamedTuple):
     n_clear: int
 
 
-def _answers(modularity: Array, k_min: int) -> list[int]:
+def _answers(modularity: Array, power: float, k_min: int) -> list[int]:
     """The best number of clusters, and others that are nearly as good."""
     k = np.arange(1, len(modularity) + 1)
-    criterion = (1 - modularity) * k**POWER
+    criterion = (1 - modularity) * k**power
     allowed = k >= min(k_min, len(k))
     best = int(k[allowed][criterion[allowed].argmin()])
     # A valley of the criterion: lower than both neighbours.
