@@ -23,7 +23,7 @@ demo: venv
 	$(BIN)/infomeans demo
 
 test: check docs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: venv-test
 	$(BIN)/ruff check .

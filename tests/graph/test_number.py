@@ -85,7 +85,7 @@ def test_the_same_seed_gives_the_same_answer():
 
 
 @pytest.mark.parametrize(
-    ("X", "words"), [(np.ones((50, 3)), "the same"), (np.zeros((19, 2)), "19 samples are too few")]
+    ("X", "words"), [(np.ones((50, 3)), "the same"), (np.zeros((19, 2)), "n_samples=19 is too few")]
 )
 def test_what_cannot_be_counted(X, words):
     with pytest.raises(InputError, match=words):

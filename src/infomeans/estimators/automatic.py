@@ -67,15 +67,10 @@ class InfoMeans(DeepClusterer):
         unstable = stability is not None and float(stability.mean()) < UNSTABLE
         return MOVING if unstable else HOLDING
 
-    def _build_method(
-        self,
-        n_clusters: int,
-        n_features: int,
-        tensors: Mapping[str, Tensor] | None = None,
-        slug: str | None = None,
-    ) -> Method:
+    def _method_class(
+        self, slug: str | None = None, tensors: Mapping[str, Tensor] | None = None
+    ) -> type[Method]:
         if tensors is not None:
             # Only MI-Pairs keeps the joint distribution of neighbours.
             slug = MOVING if "joint" in tensors else HOLDING
-        made = find_method(slug or HOLDING).load()
-        return made(n_clusters, n_features, **self._method_params())
+        return find_method(slug or HOLDING).load()

@@ -31,7 +31,7 @@ from infomeans.errors import warn_caller
 from infomeans.estimators import saving
 from infomeans.estimators.display import ClusterDisplay
 from infomeans.graph import number_of_clusters
-from infomeans.graph.number import FEWEST_SAMPLES
+from infomeans.graph.number import check_copies, check_number
 from infomeans.model import Scaling
 from infomeans.start.views import EMBEDDING, View
 from infomeans.threads import allowed, limited, step_threads
@@ -261,18 +261,9 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     def _check(self, data: Dataset) -> None:
         make_fabric(self.device)
         if self.n_clusters == "auto":
-            if self.k_max is not None and self.k_min > self.k_max:
-                raise ValueError(f"k_min={self.k_min} is more than k_max={self.k_max}.")
-            if len(data) < FEWEST_SAMPLES:
-                raise ValueError(
-                    f"n_samples={len(data)} is too few to find the number of clusters; give "
-                    f"n_clusters, or at least {FEWEST_SAMPLES} samples."
-                )
+            check_number(len(data), self.k_min, self.k_max)
             first = data.batch(np.arange(1))
-            if all((block == first).all() for block in data.blocks()):
-                raise ValueError(
-                    "all samples are the same, so there is no number of clusters to find."
-                )
+            check_copies((block == first).all() for block in data.blocks())
         elif len(data) < self.n_clusters:
             raise ValueError(
                 f"n_samples={len(data)} is less than n_clusters={self.n_clusters}; at least as "

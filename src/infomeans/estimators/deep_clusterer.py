@@ -265,7 +265,10 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     def _augmentation(self) -> dict[str, float]:
         return {**LIMITS, **VOTES}
 
-    def _method_class(self) -> type[Method]:
+    def _method_class(
+        self, slug: str | None = None, tensors: Mapping[str, Tensor] | None = None
+    ) -> type[Method]:
+        """The class of the method: of the saved tensors, of this slug, or of the estimator."""
         return find_method(self.method).load() if isinstance(self.method, str) else self.method
 
     def _method_params(self) -> dict[str, Any]:
@@ -284,7 +287,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         tensors: Mapping[str, Tensor] | None = None,
         slug: str | None = None,
     ) -> Method:
-        return self._method_class()(n_clusters, n_features, **self._method_params())
+        return self._method_class(slug, tensors)(n_clusters, n_features, **self._method_params())
 
     def _planned_clusters(self) -> int:
         """The number of clusters, as far as it is known before training."""

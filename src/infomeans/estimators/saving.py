@@ -151,16 +151,12 @@ def _describe(estimator: SampleEstimator) -> dict[str, Any]:
         "fitted": {
             "shape": list(estimator.model_.shape),
             "n_features_out": estimator.model_.n_features,
-            **({"n_clusters": n_clusters} if (n_clusters := _found(estimator)) else {}),
+            # An auto-encoder has no clusters.
+            "n_clusters": getattr(estimator, "n_clusters_", None),
             "history": estimator.history_,
             "feature_names": None if names is None else [str(name) for name in names],
         },
     }
-
-
-def _found(estimator: SampleEstimator) -> int | None:
-    """The number of clusters; None for an auto-encoder."""
-    return getattr(estimator, "n_clusters_", None)
 
 
 def _tensors(estimator: SampleEstimator) -> dict[str, Tensor]:

@@ -77,14 +77,18 @@ def nearest_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
 
 def weighted_graph(squared: Array, neighbors: IntArray) -> sparse.csr_array:
     """The graph of given neighbours: their squared distances and indices, both (n, k)."""
-    n, k = neighbors.shape
-    if k < 1:
-        return sparse.csr_array((n, n))
+    if not neighbors.size:
+        return graph_of_rows(neighbors, squared)
     # Weights of a row whose neighbours are all far away would underflow to zero. Only differences
     # within a row matter after normalisation, so each row is shifted by its nearest distance.
     weights = np.exp((squared[:, :1] - squared) / max(squared.mean(), np.finfo(float).tiny))
-    weights /= weights.sum(axis=1, keepdims=True)
-    indptr = np.arange(0, n * k + 1, k)
+    return graph_of_rows(neighbors, weights / weights.sum(axis=1, keepdims=True))
+
+
+def graph_of_rows(neighbors: IntArray, weights: Array) -> sparse.csr_array:
+    """The graph in which row `i` holds these neighbours and weights of sample `i`, both (n, k)."""
+    n, k = neighbors.shape
+    indptr = np.arange(n + 1) * k
     return sparse.csr_array((weights.ravel(), neighbors.ravel(), indptr), shape=(n, n))
 
 
@@ -115,9 +119,6 @@ def strongest(graph: sparse.csr_array, n_neighbors: int) -> sparse.csr_array:
 
     Every row must have at least `n_neighbors`, the largest weight first.
     """
-    n = graph.shape[0]
     kept = graph.indptr[:-1, None] + np.arange(n_neighbors)
     weights = graph.data[kept]
-    weights = weights / weights.sum(axis=1, keepdims=True)
-    indptr = np.arange(0, kept.size + 1, n_neighbors)
-    return sparse.csr_array((weights.ravel(), graph.indices[kept].ravel(), indptr), shape=(n, n))
+    return graph_of_rows(graph.indices[kept], weights / weights.sum(axis=1, keepdims=True))

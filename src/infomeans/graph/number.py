@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -41,6 +42,9 @@ most half of `MOST_SAMPLES`."""
 
 NEAR = 0.1
 """Other numbers are answers too if their criterion is at most this share higher."""
+
+MOST_OTHERS = 2
+"""Number of other answers to name."""
 
 Automatic = Literal["auto"]
 
@@ -128,17 +132,10 @@ def number_of_clusters(
     >>> number_of_clusters(X).best
     5
     """
-    if k_max is not None and k_min > k_max:
-        raise InputError(f"k_min={k_min} is more than k_max={k_max}.")
-    if len(X) < FEWEST_SAMPLES:
-        raise InputError(
-            f"{len(X)} samples are too few to find the number of clusters; give n_clusters, or at "
-            f"least {FEWEST_SAMPLES} samples."
-        )
+    check_number(len(X), k_min, k_max)
     rng = np.random.default_rng(seed)
     some = X if len(X) <= MOST_SAMPLES else X[_selection(len(X), MOST_SAMPLES, rng)]
-    if (some == some[0]).all():
-        raise InputError("all samples are the same, so there is no number of clusters to find.")
+    check_copies((some == some[0]).all(axis=1))
     highest = max(len(some) // 10, k_min) if k_max is None else k_max
     found = _find(some, k_min, highest)
     best, *others = found.answers
@@ -153,7 +150,7 @@ def number_of_clusters(
     ]
     return NumberOfClusters(
         best,
-        others[:2],
+        others[:MOST_OTHERS],
         finest=max(int(found.modularity.argmax()) + 1, best),
         sure=float(np.mean([abs(k - best) <= round(NEAR * best) for k in again])),
         modularity=found.modularity,
@@ -162,6 +159,23 @@ def number_of_clusters(
         k_min=k_min,
         k_max=k_max,
     )
+
+
+def check_number(n_samples: int, k_min: int, k_max: int | None) -> None:
+    """Refuse bounds and counts of samples that leave no number to find."""
+    if k_max is not None and k_min > k_max:
+        raise InputError(f"k_min={k_min} is more than k_max={k_max}.")
+    if n_samples < FEWEST_SAMPLES:
+        raise InputError(
+            f"n_samples={n_samples} is too few to find the number of clusters; give n_clusters, or "
+            f"at least {FEWEST_SAMPLES} samples."
+        )
+
+
+def check_copies(copies: Iterable[bool]) -> None:
+    """Refuse samples that are all copies of the first."""
+    if all(copies):
+        raise InputError("all samples are the same, so there is no number of clusters to find.")
 
 
 class _Found(NamedTuple):

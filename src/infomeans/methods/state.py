@@ -10,6 +10,8 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from infomeans.graph.neighbors import graph_of_rows
+
 Statistics = dict[str, Tensor]
 
 
@@ -32,6 +34,10 @@ class Neighbors(NamedTuple):
         """The neighbours in a graph in which every sample has equally many."""
         rows = (graph.indices.astype(np.int32), graph.data.astype(np.float32))
         return cls(*(torch.as_tensor(row.reshape(graph.shape[0], -1)) for row in rows))
+
+    def graph(self) -> sparse.csr_array:
+        """The graph with these neighbours."""
+        return graph_of_rows(self.ids.numpy(), self.weights.double().numpy())
 
     def on(self, device: torch.device) -> Neighbors:
         """The neighbours on a device."""

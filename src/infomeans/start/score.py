@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from scipy import sparse
 from torch import Tensor
 
 from infomeans._typing import IntArray
@@ -49,7 +47,7 @@ class Score:
         """The score of the clusters (n,) of all samples, in nats."""
         some = labels[self.samples.numpy()]
         return sum(
-            self.weights[name] * neighbor_information(_graph(near), some)
+            self.weights[name] * neighbor_information(near.graph(), some)
             for name, near in self.neighbors.items()
         )
 
@@ -66,11 +64,3 @@ class Score:
         """The score from a checkpoint."""
         neighbors = {name: Neighbors(*near) for name, near in state["neighbors"].items()}
         return cls(neighbors, state["weights"], state["samples"])
-
-
-def _graph(near: Neighbors) -> sparse.csr_array:
-    n, count = near.ids.shape
-    indptr = torch.arange(0, n * count + 1, max(count, 1)).numpy()
-    return sparse.csr_array(
-        (near.weights.double().numpy().ravel(), near.ids.numpy().ravel(), indptr), shape=(n, n)
-    )
