@@ -121,6 +121,8 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
         facts["clusters"] = _number(metrics["number"])
     if "choice" in start:
         facts["start"] = _choice(**start["choice"])
+    if start.get("free"):
+        facts["sizes"] = "learned, not equal"
     if "duplicates" in metrics:
         facts["duplicates"] = _duplicates(**metrics["duplicates"])
     if "stability" in metrics:

@@ -264,7 +264,7 @@ def test_a_pretrained_autoencoder_serves_several_clusterers(stripes):
 def test_a_prior_gives_the_larger_share_to_the_larger_cluster(blobs):
     X, classes = blobs
     uneven = np.concatenate([X[classes == 0], X[classes == 1][:10]])
-    model = MIADM(2, prior=[1, 5], network=None, random_state=0, epochs=10).fit(uneven)
+    model = MIADM(2, sizes=[1, 5], network=None, random_state=0, epochs=10).fit(uneven)
     assert sorted(np.bincount(model.labels_)) == [10, 50]
     largest = np.bincount(model.initial_labels_).argmax()
     shares = model.method_.log_prior.exp().numpy()

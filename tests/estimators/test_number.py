@@ -93,7 +93,7 @@ def test_a_resumed_fit_keeps_its_number(groups, tmp_path):
     ("options", "words"),
     [
         ({"k_min": 5, "k_max": 3}, "k_min=5 is more than k_max=3"),
-        ({"prior": [0.5, 0.5]}, "cannot be used with prior"),
+        ({"sizes": [0.5, 0.5]}, "cannot be used with sizes as shares"),
         ({"init": np.zeros(400, dtype=int)}, "cannot be used with init as labels"),
         ({"network": lambda shape, k: None}, "cannot be used with a callable network"),
         ({"n_clusters": "many"}, "'auto'"),

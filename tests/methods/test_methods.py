@@ -78,7 +78,7 @@ def test_exact_targets_are_close_in_single_precision_too(slug, power):
 def test_exact_targets_heed_a_prior_from_the_first_step_on(slug, power):
     z = torch.linspace(-2, 2, 41)[:, None]
     data = SampleState(z, F.one_hot((z[:, 0] > 0).long(), 2).float())
-    method = METHODS[slug].load()(2, 1, targets="exact", prior=[0.9, 0.1])
+    method = METHODS[slug].load()(2, 1, targets="exact", sizes=[0.9, 0.1])
     method.start(data)
     method.weight.data, method.bias.data = torch.tensor([[-1.0], [1.0]]), torch.zeros(2)
     method.refresh(data)
@@ -330,7 +330,7 @@ def test_priors_go_to_the_initial_clusters_by_size():
     labels = data.targets.argmax(1)
     labels[:60][labels[:60] == 1] = 2
     data.targets = F.one_hot(labels, K).float()
-    method = started("mi-adm", data, prior=[0.1, 0.5, 0.2, 0.2])
+    method = started("mi-adm", data, sizes=[0.1, 0.5, 0.2, 0.2])
     shares = method.log_prior.exp()
     assert shares[2] == pytest.approx(0.5)
     assert shares[1] == pytest.approx(0.1)

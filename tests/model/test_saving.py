@@ -149,11 +149,11 @@ def test_a_clusterer_of_the_users_own_is_asked_for(blobs, tmp_path):
 
 def test_parameters_of_all_kinds_come_back(blobs, tmp_path):
     X, classes = blobs
-    params = {"init": classes, "prior": (1, 1, 2, 2), "lam": np.float64(0.1), "epochs": np.int64(2)}
+    params = {"init": classes, "sizes": (1, 1, 2, 2), "lam": np.float64(0.1), "epochs": np.int64(2)}
     model = MIADM(4, **{**QUICK, **params}).fit(X)
     loaded = saved(model, tmp_path / "model")
     assert np.array_equal(loaded.init, classes)
-    assert loaded.prior == [1, 1, 2, 2]
+    assert loaded.sizes == [1, 1, 2, 2]
     assert loaded.lam == 0.1
     assert np.array_equal(loaded.fit(X).labels_, model.labels_)
 
@@ -272,8 +272,8 @@ def test_on_disk_are_json_and_safetensors_alone(blobs, tmp_path):
 
 
 def test_a_parameter_that_cannot_be_saved_is_named(blobs, tmp_path):
-    model = MIADM(4, prior=pd.Series([1.0, 1.0, 2.0, 2.0]), **QUICK).fit(blobs[0])
-    assert saved(model, tmp_path / "model").prior == [1, 1, 2, 2]
+    model = MIADM(4, sizes=pd.Series([1.0, 1.0, 2.0, 2.0]), **QUICK).fit(blobs[0])
+    assert saved(model, tmp_path / "model").sizes == [1, 1, 2, 2]
     model._fitted_params["lam"] = {"a": 1}  # as a parameter of a user's own class might be
     with pytest.raises(TypeError, match="lam="):
         model.save(tmp_path / "other")

@@ -133,7 +133,7 @@ def test_a_training_that_has_lost_its_clusters_goes_back_to_the_best(slug, goes_
 
 
 def test_a_prior_or_a_penalty_may_cost_information(blobs):
-    given = {"prior": [0.4, 0.3, 0.2, 0.1]}
+    given = {"sizes": [0.4, 0.3, 0.2, 0.1]}
     for slug in ("mi-adm", "mi-d"):
         assert METHODS[slug].load()(4, 6).gains_information
         assert not METHODS[slug].load()(4, 6, **given).gains_information

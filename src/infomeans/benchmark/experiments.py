@@ -34,18 +34,18 @@ SIZES = (
 
 
 def adm_jobs(datasets: Sequence[str], seeds: Sequence[int], data_dir: Path | None) -> list[Job]:
-    """Runs of MI-ADM, MI-D and the other targets; on unbalanced data with and without a prior."""
+    """Runs of MI-ADM, MI-D and the other targets; on unbalanced data also with the true shares."""
     jobs = [make_job(d, method, seed) for d in datasets for seed in seeds for method in AGAINST]
     if "mnist-test" not in datasets:
         return jobs
     unbalanced = f"mnist-test{GEOMETRIC}"
     counts = np.unique(np.asarray(load(unbalanced, data_dir).labels), return_counts=True)[1]
-    prior = {"prior": (counts / counts.sum()).tolist()}
+    shares = {"sizes": (counts / counts.sum()).tolist()}
     for seed in seeds:
         for method in ("mi-adm", "mi-d", "sr-kmeans"):
             jobs.append(make_job(unbalanced, method, seed))
         for method in ("mi-adm", "mi-d"):
-            jobs.append(Job(unbalanced, f"{method}-prior", seed, slug=method, params=prior))
+            jobs.append(Job(unbalanced, f"{method}-prior", seed, slug=method, params=shares))
     return jobs
 
 

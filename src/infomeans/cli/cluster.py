@@ -65,6 +65,13 @@ def cluster(
         str,
         typer.Option(help="Clustering method; `infomeans methods` lists them. auto chooses."),
     ] = "auto",
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|equal|free|SHARES",
+            help="Sizes of the clusters: equal, learned, or shares such as 5,3,2. auto decides.",
+        ),
+    ] = None,
     seed: Seed = 0,
     device: Device = "auto",
     threads: Threads = None,
@@ -177,6 +184,7 @@ def cluster(
             augment=augment or None,
             k_min=k_min,
             k_max=k_max,
+            sizes=_sizes(problems, sizes),
         ),
         "embeddings": embeddings,
         "parquet": parquet,
@@ -287,7 +295,18 @@ def _number(problems: Problems, text: str) -> int | str:
     return text if text == "auto" else int(text)
 
 
-def _params(problems: Problems, settings: list[str] | None, **named: int | None) -> dict[str, Any]:
+def _sizes(problems: Problems, text: str | None) -> str | list[float] | None:
+    """A name of sizes, or shares."""
+    if text in (None, "auto", "equal", "free"):
+        return text
+    try:
+        return [float(share) for share in text.split(",")]
+    except ValueError:
+        problems.add(f"--sizes {text} is not auto, equal, free or numbers such as 5,3,2.")
+        return None
+
+
+def _params(problems: Problems, settings: list[str] | None, **named: Any) -> dict[str, Any]:
     params: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     for setting in settings or ():
         name, equals, text = setting.partition("=")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 from infomeans.estimators.deep_clusterer import DeepClusterer
 from infomeans.methods import find_method
@@ -37,8 +36,6 @@ class InfoMeans(DeepClusterer):
     ----------
     n_clusters : int or "auto"
         Number of clusters; by default it is found.
-    prior : sequence of K positive numbers, optional
-        Desired shares of the clusters, up to their order.
 
     Examples
     --------
@@ -53,14 +50,8 @@ class InfoMeans(DeepClusterer):
     """
 
     n_clusters: int | Automatic = field(default="auto", kw_only=False)
-    prior: Sequence[float] | None = None
 
     method = HOLDING
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **DeepClusterer._parameter_constraints,
-        "prior": ["array-like", None],
-    }
 
     def _method_for(self, start: Start | None) -> str:
         stability = None if start is None else start.stability

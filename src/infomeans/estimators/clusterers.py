@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from inspect import getdoc
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
-from infomeans.estimators.deep_clusterer import DeepClusterer
+from infomeans.estimators.deep_clusterer import SIZES, DeepClusterer
 from infomeans.methods import METHODS
 from infomeans.methods.parameters import parameters_of
 
@@ -55,7 +55,7 @@ def make_clusterer(name: str, method: type[Method], slug: str | None = None) -> 
     >>> Mine(n_clusters=3, lam=0.1).lam
     0.1
     """
-    parameters = parameters_of(method)
+    parameters = [one for one in parameters_of(method) if one.name != SIZES]
     content: dict[str, Any] = {
         "__doc__": _docstring(method) + (_EXAMPLE.format(name=name) if slug else ""),
         "__module__": __name__,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
 from torch import nn
 
 from infomeans import functional as IF
@@ -18,24 +19,30 @@ from infomeans.estimators.base import COUNT, SampleClusterer
 from infomeans.estimators.deep import DeepEstimator
 from infomeans.functional.affine import LIMITS
 from infomeans.methods import find_method
+from infomeans.methods.parameters import parameters_of
 from infomeans.networks import build_network, takes_embeddings
 from infomeans.start import check_init, choose_start, find_start
+from infomeans.start.initial import LAM
 from infomeans.threads import limited, step_threads
 from infomeans.training import isolated, resolve_settings
 from infomeans.training.step import step_work
 from infomeans.training.votes import VOTES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Self
 
     from numpy.typing import ArrayLike
     from torch import Tensor
 
     from infomeans._typing import Array
+    from infomeans.graph.agglomeration import Sizes
     from infomeans.methods.base import Method
     from infomeans.start import Init, Start
     from infomeans.training import Settings, Trainer
+
+SIZES = "sizes"
+"""The parameter of the methods that can have other than equal shares."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -54,6 +61,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         the data and on the embedding, by the mutual information between the clusters of neighbours;
         with `augment` it is the graph, and with `preset="paper"` soft K-means. The others work on
         the pretrained embedding.
+    sizes : {"auto", "equal", "free"} or sequence of K positive numbers
+        Whether clusters are to have equal sizes, as in the paper. "free" cuts the graph where few
+        edges are, whatever the sizes, and the methods learn the shares. "auto" is "free" if equal
+        sizes would part groups. Numbers are the desired shares, up to their order. Shares matter to
+        MI-ADM, MI-D, MI-Pairs and DEPICT; DEC, DCN and SR-K-means use only the start.
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         "residual" and None treat X as embeddings of another model. These are centred and divided
@@ -134,6 +146,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     """
 
     init: Init = "auto"
+    sizes: Sizes | Sequence[float] = "auto"
     pretrain_epochs: int | None = None
     warmup_epochs: int | None = None
     epochs: int | None = None
@@ -145,6 +158,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         **DeepEstimator._parameter_constraints,
         **SampleClusterer._parameter_constraints,
         "init": "no_validation",
+        "sizes": [StrOptions({"auto", "equal", "free"}), "array-like"],
         "pretrain_epochs": [COUNT, None],
         "warmup_epochs": [COUNT, None],
         "epochs": [COUNT, None],
@@ -175,9 +189,12 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             start = self._start(trainer, data, z) if trainer.method.wants_start else None
             slug = self._method_for(start)
             number = start.number if start else None
-            if slug is not None or number is not None:
+            free = start is not None and start.free
+            if slug is not None or number is not None or free:
                 n_clusters = number["best"] if number else n_clusters
-                model.method = self._build_method(n_clusters, model.n_features, slug=slug)
+                model.method = self._build_method(
+                    n_clusters, model.n_features, slug=slug, free=free
+                )
             state = trainer.cluster(x, z, start)
             fitted = replace(trainer.fitted(x, state), method=slug)
         self.initial_labels_ = fitted.initial_labels
@@ -226,7 +243,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         return replace(start, seconds=seconds, number=number)
 
     def _find_start(self, trainer: Trainer, data: Dataset, z: Array, n_clusters: int) -> Start:
-        init = self.init
+        init, sizes = self.init, self._start_sizes()
         if isinstance(init, str) and init == "auto":
             init = "graph" if self.augment else trainer.settings.start
         if isinstance(init, str) and init == "auto" and len(data) > 2 * n_clusters > 2:
@@ -238,6 +255,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
                 seed=trainer.seed,
                 table=len(data.shape) == 1 and not embedded,
                 embedded=embedded,
+                sizes=sizes,
             )
         lam = trainer.method.start_lam
         return find_start(
@@ -245,8 +263,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             n_clusters,
             init,
             seed=trainer.seed,
+            lam=LAM if lam is None else lam,
             images=channels_first(data.X) if self.augment else None,
-            **({} if lam is None else {"lam": lam}),
+            sizes=sizes,
         )
 
     def planned_threads(self, X: ArrayLike | Dataset) -> int:
@@ -271,10 +290,27 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         """The class of the method: of the saved tensors, of this slug, or of the estimator."""
         return find_method(self.method).load() if isinstance(self.method, str) else self.method
 
-    def _method_params(self) -> dict[str, Any]:
+    def _method_params(self, method: type[Method], *, free: bool) -> dict[str, Any]:
         """The parameters of the method, without those that all clusterers share."""
         shared = {*DeepClusterer.__dataclass_fields__}
-        return {name: getattr(self, name) for name in self.get_params() if name not in shared}
+        params = {name: getattr(self, name) for name in self.get_params() if name not in shared}
+        if SIZES in {one.name for one in parameters_of(method)}:
+            params[SIZES] = ("free" if free else "equal") if self._by_name else self.sizes
+        elif not self._by_name:
+            raise ValueError(
+                f"{type(self).__name__} cannot aim at given sizes; 'auto', 'equal' and 'free' are "
+                f"accepted."
+            )
+        return params
+
+    def _start_sizes(self) -> Sizes:
+        """Whether the initial clusters are to have similar sizes."""
+        return self.sizes if isinstance(self.sizes, str) else "auto"
+
+    @property
+    def _by_name(self) -> bool:
+        """Whether sizes are given by name, not as shares."""
+        return isinstance(self.sizes, str)
 
     def _method_for(self, start: Start | None) -> str | None:
         """The method to train with after this start, if it depends on it."""
@@ -286,8 +322,11 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         n_features: int,
         tensors: Mapping[str, Tensor] | None = None,
         slug: str | None = None,
+        *,
+        free: bool = False,
     ) -> Method:
-        return self._method_class(slug, tensors)(n_clusters, n_features, **self._method_params())
+        method = self._method_class(slug, tensors)
+        return method(n_clusters, n_features, **self._method_params(method, free=free))
 
     def _planned_clusters(self) -> int:
         """The number of clusters, as far as it is known before training."""
@@ -312,7 +351,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             name
             for name, given in (
                 ("init as labels", not isinstance(self.init, str)),
-                ("prior", getattr(self, "prior", None) is not None),
+                ("sizes as shares", not self._by_name),
                 (
                     "a callable network",
                     callable(self.network) and not isinstance(self.network, nn.Module),

@@ -176,7 +176,7 @@ def _build(
     estimator: type[SampleEstimator] | None,
 ) -> SampleEstimator:
     made = _estimator_class(description["estimator"], estimator)()
-    kept = {k: v for k, v in description["params"].items() if k not in _NOT_SAVED}
+    kept = _kept_params(description["params"])
     made.set_params(**kept)
     if "n_clusters" in kept:
         made.n_clusters_ = int(description["fitted"].get("n_clusters", kept["n_clusters"]))
@@ -196,6 +196,13 @@ def _build(
     if fitted["feature_names"]:
         made.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
     return made
+
+
+def _kept_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The saved parameters, under the names that they have now."""
+    kept = {name: value for name, value in params.items() if name not in _NOT_SAVED}
+    shares = kept.pop("prior", None)
+    return kept if shares is None else {**kept, "sizes": shares}
 
 
 def _model(

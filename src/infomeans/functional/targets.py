@@ -117,6 +117,25 @@ def vote_weight(q: Tensor, votes: Tensor, seen: Tensor) -> float:
     return float(powers[1] / powers.max()) if powers.any() else 0.0
 
 
+def learned_shares(mass: Tensor, pull: float = 0.05) -> Tensor:
+    """Shares of the clusters from their mass (K,), with a small pull towards equal shares.
+
+        d_k = (n_k + a) / sum_l (n_l + a),   a = pull * mean of n
+
+    This is the maximum a posteriori estimate under a Dirichlet prior. No share falls to zero, so a
+    cluster that loses its samples pulls them back.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from infomeans.functional import learned_shares
+    >>> learned_shares(torch.tensor([30.0, 10.0, 0.0]), pull=0.5)
+    tensor([0.6111, 0.2778, 0.1111])
+    """
+    raised = mass + pull * mass.mean()
+    return raised / raised.sum()
+
+
 def mi_adm_weight(log_s: Tensor, log_prior: Tensor | float = 0.0) -> Tensor:
     """Weights of MI-ADM's closed form (Eq. optimal.q.Disc).
 

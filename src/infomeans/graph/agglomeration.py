@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +12,41 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
 
 from infomeans._typing import Array, IntArray
+from infomeans.graph.branches import Branches
 from infomeans.graph.neighbors import (
+    DIMENSION_NEIGHBORS,
+    inverse_dimensions,
     nearest_neighbors,
     neighbor_graph,
     usual_neighbors,
     weighted_graph,
 )
+from infomeans.graph.sizes import free_cut, mean_openness
 from infomeans.graph.tangents import CANDIDATES, check_images, nearest_images
 from infomeans.graph.tree import centroids, first_clusters, merge_all, replay
+
+Sizes = Literal["auto", "equal", "free"]
+"""Whether clusters have similar sizes."""
 
 PARTS = 100
 """Number of branches per cluster, at the level of the tree where branches may move."""
 
+FREE_PARTS = 3000
+"""Number of branches of the tree from which clusters of any sizes are cut."""
+
+CLEARLY_LESS = 0.1
+"""Sizes are free if that lowers the mean openness of the clusters by more than this."""
+
 CLEARLY_BETTER = 0.02
 """Lead that the graph without images needs, as a share of the largest possible information."""
+
+
+class Clusters(NamedTuple):
+    """Clusters (n,), the graph they come from, and whether their sizes were free."""
+
+    labels: IntArray
+    graph: sparse.csr_array | None
+    free: bool = False
 
 
 def agglomerate(
@@ -86,28 +107,38 @@ def clusters_and_graph(
     *,
     min_share: float = 0.2,
     images: NDArray[Any] | None = None,
-) -> tuple[IntArray, sparse.csr_array | None]:
+    sizes: Sizes = "equal",
+) -> Clusters:
     """The clusters of `agglomerate`, and the graph they come from.
 
-    The graph is None for a single cluster, which needs none.
+    The graph is None for a single cluster, which needs none. `sizes` is as in
+    `Agglomeration.of_sizes`; unless it is "equal", it takes the place of `min_share`.
     """
     X = check_array(X, dtype=[np.float32, np.float64])
     _check_arguments(len(X), n_clusters, n_neighbors, min_share)
     if images is not None:
         check_images(images, len(X))
     if n_clusters == 1:
-        return np.zeros(len(X), dtype=np.int64), None
+        return Clusters(np.zeros(len(X), dtype=np.int64), None)
     n_neighbors = n_neighbors or usual_neighbors(len(X), n_clusters)
     if images is None:
-        graph = neighbor_graph(X, n_neighbors)
-        return clusters_of_graph(X, graph, n_clusters, min_share), graph
+        if sizes == "equal":
+            graph = neighbor_graph(X, n_neighbors)
+            return Clusters(clusters_of_graph(X, graph, n_clusters, min_share), graph)
+        squared, near = nearest_neighbors(X, max(n_neighbors, DIMENSION_NEIGHBORS))
+        graph = weighted_graph(squared[:, :n_neighbors], near[:, :n_neighbors])
+        return Agglomeration(X, graph, n_clusters).of_sizes(sizes, inverse_dimensions(squared))
     squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
     graph = weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
     tangent = nearest_images(images, candidates, n_neighbors)
     labels, moved = (clusters_of_graph(X, g, n_clusters, min_share) for g in (graph, tangent))
     lead = neighbor_information(graph, labels) - neighbor_information(tangent, moved)
     clearly = lead > CLEARLY_BETTER * math.log(n_clusters)
-    return (labels, graph) if clearly else (moved, tangent)
+    chosen = Clusters(labels, graph) if clearly else Clusters(moved, tangent)
+    if sizes == "equal":
+        return chosen
+    again = Agglomeration(X, graph if clearly else tangent, n_clusters)
+    return again.of_sizes(sizes, inverse_dimensions(squared))
 
 
 def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
@@ -156,16 +187,73 @@ def clusters_of_graph(
     min_share : float
         As in `agglomerate`.
     """
-    start = first_clusters(graph, n_clusters)
-    merges = merge_all(X, graph, start, n_clusters)
-    state = _cut(start, merges, n_clusters, min_share)
-    ties = graph + graph.T
-    labels = _absorb_small(X, ties, state, n_clusters)
-    for parts in _branches(start, merges, n_clusters):
-        labels = _parts_moved(ties, labels, parts, n_clusters)
-    # The tie of a sample to itself equals that to its nearest neighbour, in both directions.
-    stay = 2 * np.maximum.reduceat(graph.data, graph.indptr[:-1])
-    return _by_size(_moved(ties, labels, stay, n_clusters))
+    return Agglomeration(X, graph, n_clusters).equal(min_share)
+
+
+class Agglomeration:
+    """The tree of merges of a graph, and the clusters cut from it.
+
+    Parameters
+    ----------
+    X, graph, n_clusters
+        As in `clusters_of_graph`.
+    """
+
+    def __init__(self, X: Array, graph: sparse.csr_array, n_clusters: int) -> None:
+        self.X, self.graph, self.n_clusters = X, graph, n_clusters
+        self.start = first_clusters(graph, n_clusters)
+        self.merges = merge_all(X, graph, self.start, 1)
+        self.ties = graph + graph.T
+
+    def equal(self, min_share: float = 0.2) -> IntArray:
+        """Clusters of similar sizes: the last level with enough substantial clusters."""
+        return self._settled(_cut(self.start, self.merges, self.n_clusters, min_share))
+
+    def free(self, inverse_dimensions: Array) -> IntArray:
+        """Clusters of any sizes: the cut that meets few edges (`free_cut`).
+
+        Parameters
+        ----------
+        inverse_dimensions : (n,) array
+            One over the intrinsic dimension around each sample.
+        """
+        most = max(FREE_PARTS, 4 * self.n_clusters)
+        branches = Branches.of_merges(self.graph, self.start, self.merges, most)
+        state = free_cut(branches, inverse_dimensions, self.n_clusters, self.n_neighbors)
+        return self.equal() if state is None else self._settled(state)
+
+    def of_sizes(self, sizes: Sizes, inverse_dimensions: Array) -> Clusters:
+        """Clusters of similar or of any sizes; "auto" decides.
+
+        Sizes are free if clusters are then clearly less open: similar sizes would part groups.
+        """
+        labels = self.equal()
+        if sizes == "equal":
+            return Clusters(labels, self.graph)
+        free = self.free(inverse_dimensions)
+        before, after = (self.openness(one, inverse_dimensions) for one in (labels, free))
+        if sizes == "free" or before - after > CLEARLY_LESS:
+            return Clusters(free, self.graph, free=True)
+        return Clusters(labels, self.graph)
+
+    def openness(self, labels: IntArray, inverse_dimensions: Array) -> float:
+        """The mean openness of some clusters (`mean_openness`)."""
+        return mean_openness(self.graph, labels, inverse_dimensions, self.n_neighbors)
+
+    @property
+    def n_neighbors(self) -> int:
+        """Number of neighbours of a sample in the graph."""
+        return int(np.diff(self.graph.indptr).min())
+
+    def _settled(self, state: IntArray) -> IntArray:
+        """Assign the samples of small clusters, let branches and samples move, number by size."""
+        k = self.n_clusters
+        labels = _absorb_small(self.X, self.ties, state, k)
+        for parts in _branches(self.start, self.merges, k):
+            labels = _parts_moved(self.ties, labels, parts, k)
+        # The tie of a sample to itself equals that to its nearest neighbour, in both directions.
+        stay = 2 * np.maximum.reduceat(self.graph.data, self.graph.indptr[:-1])
+        return _by_size(_moved(self.ties, labels, stay, k))
 
 
 def _check_arguments(n: int, n_clusters: int, n_neighbors: int | None, min_share: float) -> None:
@@ -209,8 +297,12 @@ def _last_level(
 
 
 def _absorb_small(X: Array, ties: sparse.csr_array, state: IntArray, n_clusters: int) -> IntArray:
-    """Number the `n_clusters` largest clusters by size and assign all other samples to them."""
-    labels = _by_size(state)
+    """Number the `n_clusters` largest clusters by size and assign all other samples to them.
+
+    Negative names are of samples without a cluster.
+    """
+    labels = np.full(len(state), n_clusters)
+    labels[state >= 0] = _by_size(state[state >= 0])
     labels[labels >= n_clusters] = -1
     while (labels < 0).any():
         known, open_ = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)

@@ -13,6 +13,9 @@ from infomeans.threads import allowed
 
 FEWEST_NEIGHBORS, MOST_NEIGHBORS = 8, 20
 
+DIMENSION_NEIGHBORS = 18
+"""Number of neighbours whose distances tell the intrinsic dimension."""
+
 
 def usual_neighbors(n_samples: int, n_clusters: int) -> int:
     """Default number of neighbours: the root of the mean cluster size, between 8 and 20.
@@ -73,6 +76,22 @@ def nearest_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
         search = NearestNeighbors(n_neighbors=count, n_jobs=threads).fit(X)
         distances, neighbors = search.kneighbors()
     return distances.astype(np.float64) ** 2, neighbors
+
+
+def inverse_dimensions(squared: Array) -> Array:
+    """One over the intrinsic dimension around each sample (n,).
+
+    The estimate of Levina and Bickel (NIPS 2004), from the squared distances to the nearest
+    neighbours (n, k), nearest first; at most `DIMENSION_NEIGHBORS` count. Copies are left out, and
+    samples with nothing but copies around them get the median of the others.
+    """
+    squared = squared[:, :DIMENSION_NEIGHBORS]
+    apart = squared > 0
+    logs = np.log(np.where(apart, squared, 1.0)) / 2
+    closer = np.where(apart, logs[:, -1:] - logs, 0.0)[:, :-1].sum(axis=1)
+    count = apart[:, :-1].sum(axis=1)
+    median = np.median(closer[count > 0] / count[count > 0]) if count.any() else 1.0
+    return np.where(count > 0, closer / np.maximum(count, 1), median)
 
 
 def weighted_graph(squared: Array, neighbors: IntArray) -> sparse.csr_array:

@@ -12,8 +12,9 @@ from scipy import sparse
 
 from infomeans._typing import Array, IntArray
 from infomeans.errors import InputError
-from infomeans.graph.neighbors import nearest_neighbors, weighted_graph
-from infomeans.graph.tree import first_clusters, merge_all, replay
+from infomeans.graph.branches import Branches
+from infomeans.graph.neighbors import inverse_dimensions, nearest_neighbors, weighted_graph
+from infomeans.graph.tree import first_clusters, merge_all
 
 FEWEST_SAMPLES = 20
 """Fewer samples than this have no number of clusters to find."""
@@ -202,17 +203,8 @@ def _find(X: Array, k_min: int, k_max: int) -> _Found:
 
 
 def _dimension(squared: Array) -> float:
-    """The intrinsic dimension by the distances to the neighbours, at least 1.
-
-    The estimate of Levina and Bickel (NIPS 2004) for every sample, and the median of all. Copies
-    are left out.
-    """
-    apart = squared > 0
-    logs = np.log(np.where(apart, squared, 1.0)) / 2
-    closer = np.where(apart, logs[:, -1:] - logs, 0.0)[:, :-1].sum(axis=1)
-    count = apart[:, :-1].sum(axis=1)
-    inverse = closer[count > 0] / count[count > 0]
-    return max(1 / max(float(np.median(inverse)), 1e-9), 1.0) if len(inverse) else 1.0
+    """The intrinsic dimension by the distances to the neighbours, at least 1."""
+    return max(1 / max(float(np.median(inverse_dimensions(squared))), 1e-9), 1.0)
 
 
 def _selection(n: int, size: int, rng: np.random.Generator) -> IntArray:
@@ -240,68 +232,35 @@ def _answers(modularity: Array, power: float, k_min: int) -> list[int]:
     return [best, *sorted(others, key=lambda one: criterion[one - 1])]
 
 
-class _Split(NamedTuple):
-    """A merge, seen from above: its two branches, and what parting them gains in modularity."""
-
-    first: int
-    second: int
-    gain: float
-    between: float
-    smaller: int
-
-
 def _cuts(X: Array, graph: sparse.csr_array, k_max: int) -> _Cuts:
     """The best cuts of the tree.
 
-    The cut is refined split by split, where the gain is highest. A branch with few samples is no
-    cluster of its own.
+    The cut is refined split by split, where the gain in modularity is highest. A branch with few
+    samples is no cluster of its own.
     """
-    splits, root = _splits(X, graph, max(PARTS, 2 * k_max))
+    start = first_clusters(graph, 2)
+    merges = merge_all(X, graph, start, 1)
+    branches = Branches.of_merges(graph, start, merges, max(PARTS, 2 * k_max))
     least = max(5, round(np.sqrt(len(X)) / 5))
     gains, n_clear = [0.0], 1
     heap: list[tuple[float, int, bool]] = []
 
     def offer(branch: int, apart: bool) -> None:
         """Queue the first split of a branch that parts two substantial ones."""
-        while branch in splits and splits[branch].smaller < least:
-            branch = splits[branch].first
-        if branch in splits:
-            apart = apart and splits[branch].between < CLEAR
-            heapq.heappush(heap, (-splits[branch].gain, branch, apart))
+        while branch >= branches.n_leaves:
+            larger, smaller = branches.larger_first(branch)
+            if branches.sizes[smaller] >= least:
+                volumes, between = branches.volumes[[larger, smaller]], branches.between(branch)
+                gain = 2 * (float(volumes.prod()) - between)
+                heapq.heappush(heap, (-gain, branch, apart and between < CLEAR * volumes.min()))
+                return
+            branch = larger
 
-    offer(root, apart=True)
+    offer(branches.root, apart=True)
     while heap and len(gains) < k_max:
         negative, branch, apart = heapq.heappop(heap)
         gains.append(-negative)
         n_clear += apart
-        for part in (splits[branch].first, splits[branch].second):
+        for part in branches.children[branch].tolist():
             offer(part, apart)
     return _Cuts(np.cumsum(gains), n_clear)
-
-
-def _splits(X: Array, graph: sparse.csr_array, parts: int) -> tuple[dict[int, _Split], int]:
-    """The splits of the tree by branch, the larger branch first; and the root."""
-    start = first_clusters(graph, 2)
-    merges = merge_all(X, graph, start, 1)
-    below = max(len(merges) + 1 - parts, 0)
-    names, ids = np.unique(replay(start, merges[:below]), return_inverse=True)
-    place = {int(name): at for at, name in enumerate(names)}
-    member = sparse.csr_array((np.ones(len(ids)), (np.arange(len(ids)), ids)))
-    ties = (member.T @ (graph + graph.T) @ member).toarray()
-    ties /= ties.sum()
-    sizes, branch = np.bincount(ids), list(range(len(names)))
-    splits: dict[int, _Split] = {}
-    for following, (kept, absorbed) in enumerate(merges[below:], start=len(names)):
-        a, b = place[kept], place[absorbed]
-        volumes = ties[a].sum(), ties[b].sum()
-        gain = 2 * (volumes[0] * volumes[1] - ties[a, b])
-        first, second = (a, b) if sizes[a] >= sizes[b] else (b, a)
-        smaller = int(sizes[second])
-        between = float(ties[a, b] / min(volumes))
-        splits[following] = _Split(branch[first], branch[second], float(gain), between, smaller)
-        branch[a] = following
-        ties[a] += ties[b]
-        ties[:, a] += ties[:, b]
-        ties[b] = ties[:, b] = 0.0
-        sizes[a] += sizes[b]
-    return splits, len(names) + len(merges) - below - 1

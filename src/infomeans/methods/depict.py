@@ -1,13 +1,12 @@
 """DEPICT: a KL divergence to targets, with a term that balances the clusters."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans.methods.logistic import Alternating
-from infomeans.methods.parameters import NotNegative
+from infomeans.methods.parameters import NotNegative, Sizes
 
 
 class DEPICTMethod(Alternating):
@@ -25,8 +24,8 @@ class DEPICTMethod(Alternating):
     targets : {"released", "closed", "exact"}
         The released formula, the printed closed form (Eq. q.DEPICT), or the exact minimiser of
         the printed objective, `q ~ p / qhat^gamma`.
-    prior : sequence of K positive numbers, optional
-        Desired shares of the clusters; by default equal.
+    sizes : {"equal", "free"} or sequence of K positive numbers
+        Desired shares of the clusters; see `Logistic`.
     """
 
     def __init__(
@@ -36,9 +35,9 @@ class DEPICTMethod(Alternating):
         *,
         gamma: NotNegative = 1.0,
         targets: Literal["released", "closed", "exact"] = "released",
-        prior: Sequence[float] | None = None,
+        sizes: Sizes = "equal",
     ) -> None:
-        super().__init__(n_clusters, n_features, prior=prior)
+        super().__init__(n_clusters, n_features, sizes=sizes)
         self.gamma = gamma
         self.released = targets == "released"
         self.exact = targets == "exact"

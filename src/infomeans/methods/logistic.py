@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from infomeans import functional as IF
 from infomeans.methods.base import Method, moments
 from infomeans.methods.batch import Batch
+from infomeans.methods.parameters import Sizes
 from infomeans.methods.state import SampleState, Statistics
 
 
@@ -20,20 +21,18 @@ class Logistic(Method):
     Parameters
     ----------
     n_clusters, n_features : int
-    prior : sequence of K positive numbers, optional
-        Desired shares of the clusters. Cluster numbers are arbitrary, so the largest share goes to
-        the largest initial cluster, and so on.
+    sizes : {"equal", "free"} or sequence of K positive numbers
+        Desired shares of the clusters. "free" learns them: they begin as those of the initial
+        clusters and follow the posteriors (`learned_shares`). Cluster numbers are arbitrary, so the
+        largest given share goes to the largest initial cluster, and so on.
     """
 
     log_prior: Tensor
 
-    def __init__(
-        self, n_clusters: int, n_features: int, *, prior: Sequence[float] | None = None
-    ) -> None:
+    def __init__(self, n_clusters: int, n_features: int, *, sizes: Sizes = "equal") -> None:
         super().__init__(n_clusters, n_features)
-        if prior is not None:
-            _check_shares(prior, n_clusters)
-        self.prior = prior
+        self.shares = None if isinstance(sizes, str) else _checked_shares(sizes, n_clusters)
+        self.learns_shares = self.shares is None and sizes == "free"
         self.weight = nn.Parameter(torch.zeros(n_clusters, n_features))
         self.bias = nn.Parameter(torch.zeros(n_clusters))
         self.register_buffer("prototypes", torch.zeros(n_clusters, n_features))
@@ -67,10 +66,12 @@ class Logistic(Method):
         log_shares = shares.clamp_min(torch.finfo(shares.dtype).tiny).log()
         self.bias.copy_(log_shares - weight @ centre - (weight * means).sum(dim=1) / 2)
         self._temper(state)
-        if self.prior is not None:
-            wanted = torch.as_tensor(self.prior).to(shares).sort(descending=True).values
+        if self.shares is not None:
+            wanted = self.shares.to(shares).sort(descending=True).values
             order = shares.argsort(descending=True, stable=True)
             self.log_prior[order] = (wanted / wanted.sum()).log()
+        elif self.learns_shares:
+            self.log_prior.copy_(IF.learned_shares(sizes).log())
 
     def _temper(self, state: SampleState) -> None:
         """Scale the weights down until the posteriors are not overconfident.
@@ -92,6 +93,18 @@ class Logistic(Method):
     def log_posteriors(self, z: Tensor) -> Tensor:
         """Logarithms of the logistic posteriors."""
         return F.log_softmax(F.linear(z, self.weight, self.bias), dim=1)
+
+    def follow(self, state: SampleState) -> None:
+        """Learn the shares from the posteriors if they are free, then the rest of the state."""
+        if self.learns_shares:
+            mass = state.total(lambda z, q: {"p": self(z).sum(dim=0)})["p"]
+            self.log_prior.copy_(IF.learned_shares(mass).log())
+        super().follow(state)
+
+    @property
+    def equal_shares(self) -> bool:
+        """Whether clusters are to have equal shares."""
+        return self.shares is None and not self.learns_shares
 
     def finish(self, state: SampleState) -> None:
         """Centres of the clusters: the soft means under the posteriors."""
@@ -139,10 +152,8 @@ class Alternating(Logistic):
     log_weight: Tensor
     log_u: Tensor
 
-    def __init__(
-        self, n_clusters: int, n_features: int, *, prior: Sequence[float] | None = None
-    ) -> None:
-        super().__init__(n_clusters, n_features, prior=prior)
+    def __init__(self, n_clusters: int, n_features: int, *, sizes: Sizes = "equal") -> None:
+        super().__init__(n_clusters, n_features, sizes=sizes)
         self.register_buffer("log_weight", torch.zeros(n_clusters))
         self.register_buffer("log_u", torch.full((n_clusters,), 1 / n_clusters).log())
 
@@ -189,10 +200,11 @@ class Alternating(Logistic):
         }
 
 
-def _check_shares(prior: Sequence[float], n_clusters: int) -> None:
-    shares = torch.as_tensor(prior, dtype=torch.float64)
+def _checked_shares(sizes: Sequence[float], n_clusters: int) -> Tensor:
+    shares = torch.as_tensor(sizes, dtype=torch.float64)
     if shares.shape != (n_clusters,) or not (shares.isfinite() & (shares > 0)).all():
         raise ValueError(
-            f"prior={prior!r} must hold one positive number for each of the "
+            f"sizes={sizes!r} must hold one positive number for each of the "
             f"n_clusters={n_clusters} clusters."
         )
+    return shares

@@ -1,6 +1,5 @@
 """MI-ADM: mutual information maximised by an alternating direction method."""
 
-from collections.abc import Sequence
 from typing import Literal
 
 from torch import Tensor
@@ -8,7 +7,7 @@ from torch import Tensor
 from infomeans import functional as IF
 from infomeans.methods.batch import Batch
 from infomeans.methods.logistic import Alternating
-from infomeans.methods.parameters import NotNegative
+from infomeans.methods.parameters import NotNegative, Sizes
 from infomeans.methods.state import Statistics
 
 
@@ -28,8 +27,8 @@ class MIADMMethod(Alternating):
         The regularisation `lambda` of Eq. RMI.
     targets : {"closed", "exact"}
         The formula above, or the exact minimiser `q ~ p^2 / qhat`.
-    prior : sequence of K positive numbers, optional
-        Desired shares of the clusters; by default equal.
+    sizes : {"equal", "free"} or sequence of K positive numbers
+        Desired shares of the clusters; see `Logistic`.
     """
 
     power = 2.0
@@ -41,14 +40,14 @@ class MIADMMethod(Alternating):
         *,
         lam: NotNegative = 0.0,
         targets: Literal["closed", "exact"] = "closed",
-        prior: Sequence[float] | None = None,
+        sizes: Sizes = "equal",
     ) -> None:
-        super().__init__(n_clusters, n_features, prior=prior)
+        super().__init__(n_clusters, n_features, sizes=sizes)
         self.lam = lam
         self.start_lam = lam or None
         self.exact = targets == "exact"
-        # Proposition 3; a prior or a penalty may reduce the information.
-        self.gains_information = prior is None and not lam
+        # Proposition 3; other shares or a penalty may reduce the information.
+        self.gains_information = self.equal_shares and not lam
 
     def mass(self, log_p: Tensor) -> Tensor:
         """The squared posteriors."""

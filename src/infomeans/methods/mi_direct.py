@@ -1,14 +1,12 @@
 """MI-D: mutual information maximised directly by gradient steps."""
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans.methods.batch import Batch
 from infomeans.methods.logistic import Logistic
-from infomeans.methods.parameters import NotNegative
+from infomeans.methods.parameters import NotNegative, Sizes
 from infomeans.methods.state import SampleState, Statistics
 
 
@@ -28,7 +26,7 @@ class MIDirectMethod(Logistic):
     lam : float
         The regularisation `lambda` of Eq. RMI. With it this is regularised information
         maximisation.
-    prior : sequence of K positive numbers, optional
+    sizes : {"equal", "free"} or sequence of K positive numbers
         Desired shares `d` of the clusters: the divergence `KL(phat || d)` replaces `-H(K)`.
     """
 
@@ -42,12 +40,12 @@ class MIDirectMethod(Logistic):
         n_features: int,
         *,
         lam: NotNegative = 0.0,
-        prior: Sequence[float] | None = None,
+        sizes: Sizes = "equal",
     ) -> None:
-        super().__init__(n_clusters, n_features, prior=prior)
+        super().__init__(n_clusters, n_features, sizes=sizes)
         self.lam = lam
         self.start_lam = lam or None
-        self.gains_information = prior is None and not lam
+        self.gains_information = self.equal_shares and not lam
         self.register_buffer("marginal", torch.full((n_clusters,), 1 / n_clusters))
 
     def start(self, state: SampleState) -> None:

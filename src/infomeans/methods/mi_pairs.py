@@ -1,13 +1,12 @@
 """MI-Pairs: mutual information between the clusters of neighbours."""
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans.methods.batch import Batch
 from infomeans.methods.logistic import Logistic
+from infomeans.methods.parameters import Sizes
 from infomeans.methods.state import SampleState, Statistics
 
 WINDOW = 0.5
@@ -28,7 +27,7 @@ class MIPairsMethod(Logistic):
     Parameters
     ----------
     n_clusters, n_features : int
-    prior : sequence of K positive numbers, optional
+    sizes : {"equal", "free"} or sequence of K positive numbers
         Desired shares `d` of the clusters: the divergence `KL(m || d)` is added.
     """
 
@@ -37,10 +36,8 @@ class MIPairsMethod(Logistic):
     joint: Tensor
     window: Tensor
 
-    def __init__(
-        self, n_clusters: int, n_features: int, *, prior: Sequence[float] | None = None
-    ) -> None:
-        super().__init__(n_clusters, n_features, prior=prior)
+    def __init__(self, n_clusters: int, n_features: int, *, sizes: Sizes = "equal") -> None:
+        super().__init__(n_clusters, n_features, sizes=sizes)
         self.register_buffer("joint", torch.eye(n_clusters) / n_clusters)
         self.register_buffer("window", torch.ones(()))
 

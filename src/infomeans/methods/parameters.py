@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 Positive = Annotated[float, Interval(Real, 0, None, closed="neither")]
 NotNegative = Annotated[float, Interval(Real, 0, None, closed="left")]
 
+Sizes = Literal["equal", "free"] | Sequence[float]
+"""Desired sizes of the clusters: equal, learned, or shares."""
+
 
 @dataclass(frozen=True)
 class Parameter:

@@ -20,8 +20,14 @@ from sklearn.neighbors import NearestNeighbors
 
 from infomeans._typing import Array, IntArray
 from infomeans.graph import mixed_graph, neighbor_information, usual_neighbors
-from infomeans.graph.agglomeration import clusters_of_graph
-from infomeans.graph.neighbors import nearest_neighbors, strongest, weighted_graph
+from infomeans.graph.agglomeration import Agglomeration, Sizes
+from infomeans.graph.neighbors import (
+    DIMENSION_NEIGHBORS,
+    inverse_dimensions,
+    nearest_neighbors,
+    strongest,
+    weighted_graph,
+)
 from infomeans.methods.state import Neighbors
 from infomeans.start.initial import Start, kmeans
 from infomeans.start.score import Score
@@ -47,6 +53,7 @@ NEAR = 0.05
 
 Way = Literal["graph", "kmeans"]
 Views = Mapping[str, Array]
+Clusterings = dict[tuple[Way, tuple[str, ...]], IntArray]
 
 
 @dataclass(frozen=True)
@@ -93,12 +100,15 @@ class Choice:
         The graph of the chosen views.
     neighbors : dict of str to Neighbors
         The neighbours in each view that the candidates are scored on.
+    free : bool
+        Whether the graphs were cut without regard to sizes.
     """
 
     candidates: list[Candidate]
     weights: dict[str, float]
     graph: sparse.csr_array
     neighbors: dict[str, Neighbors]
+    free: bool = False
 
     @property
     def best(self) -> Candidate:
@@ -131,7 +141,12 @@ class Choice:
 
 
 def choose(
-    views: Views, unclustered: Mapping[str, Sequence[Array]], n_clusters: int, *, seed: int
+    views: Views,
+    unclustered: Mapping[str, Sequence[Array]],
+    n_clusters: int,
+    *,
+    seed: int,
+    sizes: Sizes = "equal",
 ) -> Choice:
     """Cluster the views in several ways and order the results by their neighbour information.
 
@@ -142,6 +157,9 @@ def choose(
     edges are new to it. K-means is chosen unless a graph leads clearly. Of the graphs that are not
     clearly behind, the one with the most information on the four nearest neighbours is chosen:
     these belong together most often. A mixed graph must lead a little.
+
+    All are compared with clusters of similar sizes, which the information favours. If a graph is
+    chosen and these would part groups, all graphs are cut once more, without regard to sizes.
 
     A view is weighted by the square of its gap: the highest information in it, minus that of
     K-means on samples without clusters. In few dimensions neighbours nearly always share a cluster,
@@ -157,6 +175,8 @@ def choose(
         Number of clusters, at least 2.
     seed : int
         Seed of K-means.
+    sizes : {"auto", "equal", "free"}
+        Whether clusters have similar sizes; see `Agglomeration.of_sizes`.
     """
     n = len(next(iter(views.values())))
     count = min(usual_neighbors(n, n_clusters), n - 1)
@@ -165,32 +185,45 @@ def choose(
         {name: _first(near, width) for name, near in found.items()}
         for width in (count, 2 * count, NEAREST)
     )
-    clusters = _graph_clusters(views, graphs, n_clusters)
+    trees = {
+        names: Agglomeration(
+            views[names[0]], mixed_graph([graphs[name] for name in names]), n_clusters
+        )
+        for names in (*((name,) for name in views), *combinations(views, 2))
+    }
+    clusters: Clusterings = {("graph", names): tree.equal() for names, tree in trees.items()}
     for name, z in views.items():
         clusters["kmeans", (name,)] = _kmeans(z, wider[name], n_clusters, seed)
-    wide, near = (
-        [
-            {name: neighbor_information(graph, labels) for name, graph in own.items()}
-            for labels in clusters.values()
-        ]
-        for own in (wider, nearest)
-    )
+    information = [
+        {name: neighbor_information(graph, labels) for name, graph in wider.items()}
+        for labels in clusters.values()
+    ]
     weights = _weights(
         {
-            name: max(one[name] for one in wide)
+            name: max(one[name] for one in information)
             - max(_by_chance(z, n_clusters, 2 * count, seed) for z in spaces)
             for name, spaces in unclustered.items()
         }
     )
-    candidates = [
-        Candidate(*key, clusters[key], _mean(far, weights), _mean(close, weights))
-        for key, far, close in zip(clusters, wide, near, strict=True)
-    ]
-    ordered = _ordered(candidates, float(np.log(n_clusters)))
-    best = mixed_graph([graphs[name] for name in ordered[0].views])
-    return Choice(
-        ordered, weights, best, {name: Neighbors.of_graph(graph) for name, graph in wider.items()}
-    )
+
+    def scored() -> list[Candidate]:
+        return [
+            Candidate(*key, labels, *(_mean(own, labels, weights) for own in (wider, nearest)))
+            for key, labels in clusters.items()
+        ]
+
+    ordered = _ordered(scored(), float(np.log(n_clusters)))
+    best, free = ordered[0], False
+    if best.way == "graph" and sizes != "equal":
+        inverse = {name: inverse_dimensions(squared) for name, (squared, _) in found.items()}
+        means = {names: np.mean([inverse[name] for name in names], axis=0) for names in trees}
+        again = trees[best.views].of_sizes(sizes, means[best.views])
+        if free := again.free:
+            clusters |= {("graph", n): tree.free(means[n]) for n, tree in trees.items()}
+            ordered = sorted(scored(), key=lambda one: (one.name != best.name, -one.score))
+    graph = mixed_graph([graphs[name] for name in best.views])
+    neighbors = {name: Neighbors.of_graph(graph) for name, graph in wider.items()}
+    return Choice(ordered, weights, graph, neighbors, free)
 
 
 def _ordered(candidates: list[Candidate], most: float) -> list[Candidate]:
@@ -214,17 +247,6 @@ def _first(near: tuple[Array, IntArray], count: int) -> sparse.csr_array:
     return weighted_graph(near[0][:, :count], near[1][:, :count])
 
 
-def _graph_clusters(
-    views: Views, graphs: Mapping[str, sparse.csr_array], n_clusters: int
-) -> dict[tuple[Way, tuple[str, ...]], IntArray]:
-    """The clusters of the graph on every view and every pair of views."""
-    clusters: dict[tuple[Way, tuple[str, ...]], IntArray] = {}
-    for names in (*((name,) for name in views), *combinations(views, 2)):
-        graph = mixed_graph([graphs[name] for name in names])
-        clusters["graph", names] = clusters_of_graph(views[names[0]], graph, n_clusters)
-    return clusters
-
-
 def matched(labels: IntArray, others: IntArray) -> IntArray:
     """Other labels, renumbered to agree with the first ones for as many samples as possible."""
     size = int(max(labels.max(), others.max())) + 1
@@ -244,6 +266,7 @@ def choose_start(
     seed: int,
     table: bool = False,
     embedded: bool = False,
+    sizes: Sizes = "equal",
 ) -> Start:
     """Choose the initial clusters in the raw samples and their embedding.
 
@@ -261,6 +284,8 @@ def choose_start(
         Whether features are columns of a table.
     embedded : bool
         Whether the embedding is the raw samples, scaled. It is then no view of its own.
+    sizes : {"auto", "equal", "free"}
+        Whether clusters have similar sizes; see `choose`.
     """
     some, everything = _some(len(z), n_clusters, seed), np.arange(len(z))
     raw, rng = samples(some), np.random.default_rng(seed)
@@ -273,6 +298,7 @@ def choose_start(
         {name: view.surrogates(seen[name], rng) for name, view in views.items()},
         n_clusters,
         seed=seed,
+        sizes=sizes,
     )
     labels, graph, stability = choice.best.labels, choice.graph, choice.stability()
     if len(some) < len(z):
@@ -283,7 +309,7 @@ def choose_start(
             return np.concatenate([views[name](take(part)) for part in parts])
 
         spaces = [whole(name) for name in choice.best.views]
-        labels, graph = _all_clusters(choice.best, spaces, some, n_clusters)
+        labels, graph = _all_clusters(choice, spaces, some, n_clusters)
         nearest = NearestNeighbors(n_neighbors=1).fit(z[some])
         stability = stability[nearest.kneighbors(z, return_distance=False)[:, 0]]
     count = int(np.diff(graph.indptr).min())
@@ -293,6 +319,7 @@ def choose_start(
         choice=choice.as_dict(),
         stability=torch.as_tensor(stability.astype(np.float32)),
         score=Score(choice.neighbors, choice.weights, torch.as_tensor(some)),
+        free=choice.free,
     )
 
 
@@ -305,13 +332,16 @@ def _some(n: int, n_clusters: int, seed: int) -> IntArray:
 
 
 def _all_clusters(
-    best: Candidate, spaces: Sequence[Array], some: IntArray, n_clusters: int
+    choice: Choice, spaces: Sequence[Array], some: IntArray, n_clusters: int
 ) -> tuple[IntArray, sparse.csr_array]:
     """Clusters of all samples, found in the chosen way, and the graph of the chosen views."""
-    count = usual_neighbors(len(spaces[0]), n_clusters)
-    graph = mixed_graph([weighted_graph(*nearest_neighbors(z, count)) for z in spaces])
+    best, count = choice.best, usual_neighbors(len(spaces[0]), n_clusters)
+    found = [nearest_neighbors(z, max(count, DIMENSION_NEIGHBORS)) for z in spaces]
+    graph = mixed_graph([_first(near, count) for near in found])
     if best.way == "graph":
-        return clusters_of_graph(spaces[0], graph, n_clusters), graph
+        tree = Agglomeration(spaces[0], graph, n_clusters)
+        inverse = [inverse_dimensions(squared) for squared, _ in found]
+        return tree.free(np.mean(inverse, axis=0)) if choice.free else tree.equal(), graph
     # Copies leave clusters empty; these start where all samples are.
     members = (best.labels == k for k in range(n_clusters))
     seen = spaces[0][some]
@@ -332,8 +362,11 @@ def _by_chance(z: Array, n_clusters: int, n_neighbors: int, seed: int) -> float:
     return neighbor_information(weighted_graph(*nearest_neighbors(z, n_neighbors)), labels)
 
 
-def _mean(information: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    return sum(weights[name] * value for name, value in information.items())
+def _mean(
+    graphs: Mapping[str, sparse.csr_array], labels: IntArray, weights: Mapping[str, float]
+) -> float:
+    """The information between neighbours, a weighted mean over the views."""
+    return sum(weights[name] * neighbor_information(own, labels) for name, own in graphs.items())
 
 
 def _weights(gaps: Mapping[str, float]) -> dict[str, float]:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans._typing import Array, IntArray
-from infomeans.graph.agglomeration import clusters_and_graph
+from infomeans.graph.agglomeration import Sizes, clusters_and_graph
 from infomeans.methods.state import Neighbors
 from infomeans.start.score import Score
 
@@ -52,6 +52,8 @@ class Start:
         Time to find the clusters.
     number : dict, optional
         How the number of clusters was found; see `NumberOfClusters.as_dict`.
+    free : bool
+        Whether the clusters were cut without regard to their sizes.
     """
 
     labels: Tensor
@@ -62,6 +64,7 @@ class Start:
     score: Score | None = None
     seconds: float = 0.0
     number: Mapping[str, Any] | None = None
+    free: bool = False
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -73,6 +76,7 @@ class Start:
             "score": score,
             "seconds": self.seconds,
             "number": self.number,
+            "free": self.free,
         }
 
     @classmethod
@@ -117,6 +121,7 @@ def find_start(
     seed: int,
     lam: float = LAM,
     images: NDArray[Any] | None = None,
+    sizes: Sizes = "equal",
 ) -> Start:
     """Find the initial clusters of an embedding (n, d).
 
@@ -135,18 +140,20 @@ def find_start(
         Regularisation of soft K-means.
     images : (n, c, h, w) array, optional
         The embedded images, if small affine maps do not alter what they show; see `agglomerate`.
+    sizes : {"auto", "equal", "free"}
+        Whether the graph is cut into clusters of similar sizes; see `Agglomeration.of_sizes`.
     """
     labels = check_init(init, len(z), n_clusters)
     if labels is not None:
         return Start(torch.as_tensor(labels))
     if init in ("auto", "graph"):
-        labels, graph = clusters_and_graph(z, n_clusters, images=images)
-        neighbors = None if graph is None else Neighbors.of_graph(graph)
-        return Start(torch.as_tensor(labels), neighbors=neighbors)
-    found = kmeans(z, n_clusters, seed=seed)
+        found = clusters_and_graph(z, n_clusters, images=images, sizes=sizes)
+        neighbors = None if found.graph is None else Neighbors.of_graph(found.graph)
+        return Start(torch.as_tensor(found.labels), neighbors=neighbors, free=found.free)
+    plain = kmeans(z, n_clusters, seed=seed)
     if init == "kmeans":
-        return Start(torch.as_tensor(found.labels_.astype(np.int64)))
-    targets = torch.as_tensor(soft_kmeans(z, found.cluster_centers_, lam=lam))
+        return Start(torch.as_tensor(plain.labels_.astype(np.int64)))
+    targets = torch.as_tensor(soft_kmeans(z, plain.cluster_centers_, lam=lam))
     return Start(targets.argmax(dim=1), targets)
 
 

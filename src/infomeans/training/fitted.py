@@ -40,6 +40,8 @@ class Fitted:
         The method, if it was chosen.
     number : dict or None
         How the number of clusters was found, if it was; see `infomeans.graph.NumberOfClusters`.
+    free : bool
+        Whether the initial clusters were cut without regard to their sizes.
     neighbors : (n, m) integer array or None
         Positions of the nearest neighbours of each sample, if they were looked for.
 
@@ -62,6 +64,7 @@ class Fitted:
     start_seconds: float | None = None
     method: str | None = None
     number: Mapping[str, Any] | None = None
+    free: bool = False
     neighbors: IntArray | None = None
 
     @cached_property

@@ -125,7 +125,11 @@ def finish(
     figures = {**_figures(fitted), "epochs": len(estimator.history_), **metrics}
     start = fitted.initial_labels
     if start is not None:
-        figures["start"] = {"agreement": fitted.agreement, "changed": fitted.changed}
+        figures["start"] = {
+            "agreement": fitted.agreement,
+            "changed": fitted.changed,
+            "free": fitted.free,
+        }
         if fitted.choice is not None:
             figures["start"] |= {
                 "choice": fitted.choice,
