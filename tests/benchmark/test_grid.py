@@ -15,6 +15,7 @@ from infomeans.cli import app
 from infomeans.data import benchmark
 from infomeans.errors import InputError
 from infomeans.functional import affine
+from infomeans.graph.agglomeration import Clusters
 from infomeans.training import Record
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.votes import VOTES
@@ -145,9 +146,9 @@ def test_an_augmented_run_says_how_far_images_go(data_dir, cache, tmp_path, monk
 def test_an_augmented_graph_looks_at_images(method, data_dir, cache, monkeypatch):
     given = []
 
-    def clusters_and_graph(X, n_clusters, n_neighbors=None, *, images, min_share=0.2):
+    def clusters_and_graph(X, n_clusters, n_neighbors=None, *, images, **others):
         given.append(images)
-        return np.zeros(len(X), dtype=int), None
+        return Clusters(np.zeros(len(X), dtype=int), None)
 
     monkeypatch.setattr("infomeans.start.initial.clusters_and_graph", clusters_and_graph)
     monkeypatch.setattr("infomeans.graph.agglomeration.clusters_and_graph", clusters_and_graph)

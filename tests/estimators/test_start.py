@@ -4,6 +4,7 @@ import pytest
 
 import infomeans
 from infomeans.estimators import deep_clusterer
+from infomeans.start.initial import LAM
 
 NONE = {"pretrain_epochs": 0, "warmup_epochs": 0, "epochs": 0, "random_state": 0}
 
@@ -14,9 +15,9 @@ NONE = {"pretrain_epochs": 0, "warmup_epochs": 0, "epochs": 0, "random_state": 0
         ("SRKMeans", {"lam": 0.02}, 0.02),
         ("MIADM", {"lam": 0.3}, 0.3),
         ("MID", {"lam": 0.3}, 0.3),
-        ("MIADM", {}, None),
+        ("MIADM", {}, LAM),
         # The weight of DCN's clustering term has the same name, and nothing else in common.
-        ("DCN", {"lam": 1.0}, None),
+        ("DCN", {"lam": 1.0}, LAM),
     ],
 )
 def test_soft_kmeans_starts_with_the_lambda_of_eq_rmi(name, params, expected, blobs, monkeypatch):

@@ -202,7 +202,7 @@ def test_nan_is_refused():
 
 def test_the_graph_of_the_clusters_is_the_one_of_the_neighbours(blobs):
     X, _ = blobs
-    labels, graph = clusters_and_graph(X, 4)
+    labels, graph, _ = clusters_and_graph(X, 4)
     np.testing.assert_array_equal(labels, agglomerate(X, 4))
     expected = neighbor_graph(X, usual_neighbors(len(X), 4))
     np.testing.assert_array_equal(graph.indices, expected.indices)  # nearest first, still

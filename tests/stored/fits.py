@@ -7,6 +7,7 @@ Say here why they moved:
 - SRKMeans, all three: a soft minimum takes the place of |z|^2 in the loss (a346edc).
 - MIADM, DEPICT, MID and DCN embeddings: changes to the warm-up, which returns to its
   best epoch (a346edc).
+- MIADM, DEPICT and MID vectors: the initial sizes are uneven, so the shares are learned.
 """
 
 import json

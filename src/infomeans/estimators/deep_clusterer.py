@@ -63,9 +63,10 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         the pretrained embedding.
     sizes : {"auto", "equal", "free"} or sequence of K positive numbers
         Whether clusters are to have equal sizes, as in the paper. "free" cuts the graph where few
-        edges are, whatever the sizes, and the methods learn the shares. "auto" is "free" if equal
-        sizes would part groups. Numbers are the desired shares, up to their order. Shares matter to
-        MI-ADM, MI-D, MI-Pairs and DEPICT; DEC, DCN and SR-K-means use only the start.
+        edges are, whatever the sizes, and the methods learn the shares. "auto" cuts it so if equal
+        sizes would part groups, and learns the shares if the initial ones are uneven. Numbers are
+        the desired shares, up to their order. Shares matter to MI-ADM, MI-D, MI-Pairs and DEPICT;
+        to DEC, DCN and SR-K-means only the start does.
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         "residual" and None treat X as embeddings of another model. These are centred and divided
@@ -240,7 +241,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         n_clusters = number["best"] if number else self._planned_clusters()
         start = self._find_start(trainer, data, embedding, n_clusters)
         seconds = time.perf_counter() - began
-        return replace(start, seconds=seconds, number=number)
+        free = start.free or (self.sizes == "auto" and start.uneven)
+        return replace(start, seconds=seconds, number=number, free=free)
 
     def _find_start(self, trainer: Trainer, data: Dataset, z: Array, n_clusters: int) -> Start:
         init, sizes = self.init, self._start_sizes()

@@ -34,8 +34,8 @@ PARTS = 100
 FREE_PARTS = 3000
 """Number of branches of the tree from which clusters of any sizes are cut."""
 
-CLEARLY_LESS = 0.1
-"""Sizes are free if that lowers the mean openness of the clusters by more than this."""
+CLEARLY_LESS, STILL_OPEN = 0.1, 0.6
+"""Clusters part groups if free ones have a mean openness lower by this, and less than that."""
 
 CLEARLY_BETTER = 0.02
 """Lead that the graph without images needs, as a share of the largest possible information."""
@@ -111,8 +111,8 @@ def clusters_and_graph(
 ) -> Clusters:
     """The clusters of `agglomerate`, and the graph they come from.
 
-    The graph is None for a single cluster, which needs none. `sizes` is as in
-    `Agglomeration.of_sizes`; unless it is "equal", it takes the place of `min_share`.
+    The graph is None for a single cluster, which needs none. `sizes` says whether clusters have
+    similar sizes; "auto" decides (`Agglomeration.parts_groups`).
     """
     X = check_array(X, dtype=[np.float32, np.float64])
     _check_arguments(len(X), n_clusters, n_neighbors, min_share)
@@ -122,12 +122,9 @@ def clusters_and_graph(
         return Clusters(np.zeros(len(X), dtype=np.int64), None)
     n_neighbors = n_neighbors or usual_neighbors(len(X), n_clusters)
     if images is None:
-        if sizes == "equal":
-            graph = neighbor_graph(X, n_neighbors)
-            return Clusters(clusters_of_graph(X, graph, n_clusters, min_share), graph)
-        squared, near = nearest_neighbors(X, max(n_neighbors, DIMENSION_NEIGHBORS))
-        graph = weighted_graph(squared[:, :n_neighbors], near[:, :n_neighbors])
-        return Agglomeration(X, graph, n_clusters).of_sizes(sizes, inverse_dimensions(squared))
+        graph = neighbor_graph(X, n_neighbors)
+        chosen = Clusters(clusters_of_graph(X, graph, n_clusters, min_share), graph)
+        return chosen if sizes == "equal" else _of_sizes(X, chosen, n_clusters, sizes)
     squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
     graph = weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
     tangent = nearest_images(images, candidates, n_neighbors)
@@ -135,10 +132,25 @@ def clusters_and_graph(
     lead = neighbor_information(graph, labels) - neighbor_information(tangent, moved)
     clearly = lead > CLEARLY_BETTER * math.log(n_clusters)
     chosen = Clusters(labels, graph) if clearly else Clusters(moved, tangent)
-    if sizes == "equal":
-        return chosen
-    again = Agglomeration(X, graph if clearly else tangent, n_clusters)
-    return again.of_sizes(sizes, inverse_dimensions(squared))
+    return chosen if sizes == "equal" else _of_sizes(X, chosen, n_clusters, sizes)
+
+
+def _of_sizes(X: Array, equal: Clusters, n_clusters: int, sizes: Sizes) -> Clusters:
+    """The same clusters, or free ones of the same graph if "auto" or "free" asks for them.
+
+    Clusters of similar sizes must part groups in a graph of twice as many neighbours too.
+    """
+    assert equal.graph is not None
+    tree = Agglomeration(X, equal.graph, n_clusters)
+    count = tree.n_neighbors
+    squared, near = nearest_neighbors(X, max(2 * count, DIMENSION_NEIGHBORS))
+    inverse = inverse_dimensions(squared)
+    wide = weighted_graph(squared[:, : 2 * count], near[:, : 2 * count])
+    if sizes == "auto" and not (
+        tree.parts_groups(inverse) and Agglomeration(X, wide, n_clusters).parts_groups(inverse)
+    ):
+        return equal
+    return Clusters(tree.free(inverse), equal.graph, free=True)
 
 
 def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
@@ -222,19 +234,21 @@ class Agglomeration:
         state = free_cut(branches, inverse_dimensions, self.n_clusters, self.n_neighbors)
         return self.equal() if state is None else self._settled(state)
 
-    def of_sizes(self, sizes: Sizes, inverse_dimensions: Array) -> Clusters:
-        """Clusters of similar or of any sizes; "auto" decides.
+    def parts_groups(self, inverse_dimensions: Array, labels: IntArray | None = None) -> bool:
+        """Whether clusters of similar sizes part groups that free ones do not part.
 
-        Sizes are free if clusters are then clearly less open: similar sizes would part groups.
+        They do if free clusters are clearly less open. If these are open too, there are no groups.
+
+        Parameters
+        ----------
+        inverse_dimensions : (n,) array
+            One over the intrinsic dimension around each sample.
+        labels : (n,) integer array, optional
+            The clusters of similar sizes; by default those of `equal`.
         """
-        labels = self.equal()
-        if sizes == "equal":
-            return Clusters(labels, self.graph)
-        free = self.free(inverse_dimensions)
-        before, after = (self.openness(one, inverse_dimensions) for one in (labels, free))
-        if sizes == "free" or before - after > CLEARLY_LESS:
-            return Clusters(free, self.graph, free=True)
-        return Clusters(labels, self.graph)
+        given = (self.equal() if labels is None else labels, self.free(inverse_dimensions))
+        before, after = (self.openness(one, inverse_dimensions) for one in given)
+        return before - after > CLEARLY_LESS and after < STILL_OPEN
 
     def openness(self, labels: IntArray, inverse_dimensions: Array) -> float:
         """The mean openness of some clusters (`mean_openness`)."""

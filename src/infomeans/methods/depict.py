@@ -49,6 +49,7 @@ class DEPICTMethod(Alternating):
 
     def closed_weight(self, log_s: Tensor) -> Tensor:
         """One over the sum of the posteriors, or over its power gamma / (1 + gamma)."""
+        log_shares = self.log_shares(log_s.exp())
         if self.released:
-            return IF.dec_weight(log_s, self.log_prior)
-        return IF.depict_weight(log_s, self.gamma, self.log_prior)
+            return IF.dec_weight(log_s, log_shares)
+        return IF.depict_weight(log_s, self.gamma, log_shares)

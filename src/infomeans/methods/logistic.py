@@ -22,9 +22,9 @@ class Logistic(Method):
     ----------
     n_clusters, n_features : int
     sizes : {"equal", "free"} or sequence of K positive numbers
-        Desired shares of the clusters. "free" learns them: they begin as those of the initial
-        clusters and follow the posteriors (`learned_shares`). Cluster numbers are arbitrary, so the
-        largest given share goes to the largest initial cluster, and so on.
+        Desired shares of the clusters. "free" learns them: they follow the clusters
+        (`learned_shares`). Cluster numbers are arbitrary, so the largest given share goes to the
+        largest initial cluster, and so on.
     """
 
     log_prior: Tensor
@@ -70,8 +70,6 @@ class Logistic(Method):
             wanted = self.shares.to(shares).sort(descending=True).values
             order = shares.argsort(descending=True, stable=True)
             self.log_prior[order] = (wanted / wanted.sum()).log()
-        elif self.learns_shares:
-            self.log_prior.copy_(IF.learned_shares(sizes).log())
 
     def _temper(self, state: SampleState) -> None:
         """Scale the weights down until the posteriors are not overconfident.
@@ -94,12 +92,16 @@ class Logistic(Method):
         """Logarithms of the logistic posteriors."""
         return F.log_softmax(F.linear(z, self.weight, self.bias), dim=1)
 
-    def follow(self, state: SampleState) -> None:
-        """Learn the shares from the posteriors if they are free, then the rest of the state."""
-        if self.learns_shares:
-            mass = state.total(lambda z, q: {"p": self(z).sum(dim=0)})["p"]
-            self.log_prior.copy_(IF.learned_shares(mass).log())
-        super().follow(state)
+    def refill(self, state: SampleState) -> int:
+        """Fill empty clusters; if sizes are free, only if half of the clusters are empty."""
+        empty = int((self.sizes(state) == 0).sum())
+        if self.learns_shares and 2 * empty < self.n_clusters:
+            return 0
+        return super().refill(state)
+
+    def log_shares(self, mass: Tensor) -> Tensor:
+        """Logarithms of the desired shares (K,), given the present mass of the clusters (K,)."""
+        return IF.learned_shares(mass).log() if self.learns_shares else self.log_prior
 
     @property
     def equal_shares(self) -> bool:
@@ -161,7 +163,7 @@ class Alternating(Logistic):
         """Start the iteration of the exact weights at clusters of equal size."""
         super().start(state)
         if self.exact:
-            self.log_weight = IF.exact_weight(self.log_u, self.gamma, self.log_prior)
+            self.log_weight = self._exact_weight()
 
     @abstractmethod
     def mass(self, log_p: Tensor) -> Tensor:
@@ -183,9 +185,12 @@ class Alternating(Logistic):
             return False
         before = self.log_u
         self.log_u = IF.exact_step(before, statistics["s"], self.gamma)
-        self.log_weight = IF.exact_weight(self.log_u, self.gamma, self.log_prior)
+        self.log_weight = self._exact_weight()
         change = (self.log_u.exp() - before.exp()).abs().max() / self.log_u.exp().max()
         return bool(change > self.precision)
+
+    def _exact_weight(self) -> Tensor:
+        return IF.exact_weight(self.log_u, self.gamma, self.log_shares(self.log_u.exp()))
 
     def targets(self, z: Tensor) -> Tensor:
         """Targets of these samples under the current weights."""

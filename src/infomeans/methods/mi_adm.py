@@ -55,7 +55,7 @@ class MIADMMethod(Alternating):
 
     def closed_weight(self, log_s: Tensor) -> Tensor:
         """One over the root of the sum of the squared posteriors."""
-        return IF.mi_adm_weight(log_s, self.log_prior)
+        return IF.mi_adm_weight(log_s, self.log_shares(log_s.exp()))
 
     def loss(self, batch: Batch) -> Statistics:
         """Cross-entropy, reconstruction and the penalty on the weights."""

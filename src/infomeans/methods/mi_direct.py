@@ -60,7 +60,8 @@ class MIDirectMethod(Logistic):
         if batch.q is not None:
             clustering = IF.cross_entropy(batch.q, log_p)
         else:
-            wanted = self.marginal.clamp_min(torch.finfo(log_p.dtype).tiny).log() - self.log_prior
+            marginal = self.marginal.clamp_min(torch.finfo(log_p.dtype).tiny)
+            wanted = marginal.log() - self.log_shares(marginal)
             clustering = (log_p.exp() * (wanted - log_p)).sum(dim=1).mean()
         terms = {"clustering": clustering, "reconstruction": batch.reconstruction}
         if self.lam:

@@ -80,11 +80,12 @@ class MIPairsMethod(Logistic):
     def _pointwise(self) -> Tensor:
         """The pointwise mutual information of two clusters (K, K), under the running joint."""
         tiny = torch.finfo(self.joint.dtype).tiny
-        marginal = self.joint.sum(dim=1).clamp_min(tiny).log()
+        mass = self.joint.sum(dim=1).clamp_min(tiny)
+        marginal, shares = mass.log(), self.log_shares(mass)
         # A pair of clusters that has not occurred yet must not cost infinitely much.
         least = 1 / (self.window * self.n_clusters)
         information = self.joint.clamp_min(least).log() - marginal[:, None] - marginal
-        return information + (self.log_prior[:, None] + self.log_prior) / 2
+        return information + (shares[:, None] + shares) / 2
 
 
 def _symmetric(joint: Tensor) -> Tensor:

@@ -29,6 +29,7 @@ from infomeans.graph.neighbors import (
     weighted_graph,
 )
 from infomeans.methods.state import Neighbors
+from infomeans.start.free_cuts import free_cuts, mean_inverse
 from infomeans.start.initial import Start, kmeans
 from infomeans.start.score import Score
 from infomeans.start.views import EMBEDDING, View, view_names
@@ -158,8 +159,9 @@ def choose(
     clearly behind, the one with the most information on the four nearest neighbours is chosen:
     these belong together most often. A mixed graph must lead a little.
 
-    All are compared with clusters of similar sizes, which the information favours. If a graph is
-    chosen and these would part groups, all graphs are cut once more, without regard to sizes.
+    All are compared with clusters of similar sizes, which the information favours. If these part
+    groups, all graphs are cut once more, without regard to sizes, and the most closed clusters are
+    chosen.
 
     A view is weighted by the square of its gap: the highest information in it, minus that of
     K-means on samples without clusters. In few dimensions neighbours nearly always share a cluster,
@@ -176,7 +178,7 @@ def choose(
     seed : int
         Seed of K-means.
     sizes : {"auto", "equal", "free"}
-        Whether clusters have similar sizes; see `Agglomeration.of_sizes`.
+        Whether clusters have similar sizes; see `Agglomeration.parts_groups`.
     """
     n = len(next(iter(views.values())))
     count = min(usual_neighbors(n, n_clusters), n - 1)
@@ -213,17 +215,28 @@ def choose(
         ]
 
     ordered = _ordered(scored(), float(np.log(n_clusters)))
-    best, free = ordered[0], False
-    if best.way == "graph" and sizes != "equal":
-        inverse = {name: inverse_dimensions(squared) for name, (squared, _) in found.items()}
-        means = {names: np.mean([inverse[name] for name in names], axis=0) for names in trees}
-        again = trees[best.views].of_sizes(sizes, means[best.views])
-        if free := again.free:
-            clusters |= {("graph", n): tree.free(means[n]) for n, tree in trees.items()}
-            ordered = sorted(scored(), key=lambda one: (one.name != best.name, -one.score))
-    graph = mixed_graph([graphs[name] for name in best.views])
-    neighbors = {name: Neighbors.of_graph(graph) for name, graph in wider.items()}
-    return Choice(ordered, weights, graph, neighbors, free)
+    inverse = {name: inverse_dimensions(squared) for name, (squared, _) in found.items()}
+    is_free = sizes == "free"
+    if sizes == "auto":
+        # K-means is compared with the best graph. Twice as many neighbours must say the same.
+        own = next(one for one in ordered if one.way == "graph").views
+        mean, given = mean_inverse(inverse, own), _of_kmeans(ordered[0])
+        wide = Agglomeration(views[own[0]], mixed_graph([wider[name] for name in own]), n_clusters)
+        is_free = all(tree.parts_groups(mean, given) for tree in (trees[own], wide))
+    if is_free:
+        free = free_cuts(trees, inverse)
+        clusters |= {("graph", names): labels for names, (labels, _) in free.items()}
+        most_closed = min(free, key=lambda names: free[names].openness)
+        ordered = sorted(
+            scored(), key=lambda one: ((one.way, one.views) != ("graph", most_closed), -one.score)
+        )
+    graph = mixed_graph([graphs[name] for name in ordered[0].views])
+    neighbors = {name: Neighbors.of_graph(own) for name, own in wider.items()}
+    return Choice(ordered, weights, graph, neighbors, is_free)
+
+
+def _of_kmeans(candidate: Candidate) -> IntArray | None:
+    return candidate.labels if candidate.way == "kmeans" else None
 
 
 def _ordered(candidates: list[Candidate], most: float) -> list[Candidate]:

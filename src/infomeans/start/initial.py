@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ Init = Literal["auto", "graph", "kmeans", "soft_kmeans"] | ArrayLike
 NAMES = ("auto", "graph", "kmeans", "soft_kmeans")
 N_INIT = 20
 """Number of random starts of K-means."""
+
+UNEVEN = 0.95
+"""Sizes are uneven if the entropy of the shares is below this share of its maximum."""
 
 LAM = 1e-4
 """Regularisation of soft K-means, for methods without their own."""
@@ -53,7 +57,7 @@ class Start:
     number : dict, optional
         How the number of clusters was found; see `NumberOfClusters.as_dict`.
     free : bool
-        Whether the clusters were cut without regard to their sizes.
+        Whether sizes are not to be equal.
     """
 
     labels: Tensor
@@ -65,6 +69,12 @@ class Start:
     seconds: float = 0.0
     number: Mapping[str, Any] | None = None
     free: bool = False
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the sizes of the clusters are far from equal, by their entropy."""
+        shares = torch.bincount(self.labels).double() / len(self.labels)
+        return len(shares) > 1 and IF.entropy(shares).item() < UNEVEN * math.log(len(shares))
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -141,7 +151,7 @@ def find_start(
     images : (n, c, h, w) array, optional
         The embedded images, if small affine maps do not alter what they show; see `agglomerate`.
     sizes : {"auto", "equal", "free"}
-        Whether the graph is cut into clusters of similar sizes; see `Agglomeration.of_sizes`.
+        Whether the graph is cut into clusters of similar sizes; see `Agglomeration.parts_groups`.
     """
     labels = check_init(init, len(z), n_clusters)
     if labels is not None:

@@ -41,7 +41,7 @@ class Fitted:
     number : dict or None
         How the number of clusters was found, if it was; see `infomeans.graph.NumberOfClusters`.
     free : bool
-        Whether the initial clusters were cut without regard to their sizes.
+        Whether sizes were learned instead of equal.
     neighbors : (n, m) integer array or None
         Positions of the nearest neighbours of each sample, if they were looked for.
 

@@ -1,0 +1,89 @@
+"""The sizes that clusters are to have."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+import infomeans
+from infomeans import DCN, DEPICT, MIADM, MID, InfoMeans, MIPairs
+
+SKEWED = [900, 450, 60, 30, 15]
+QUICK = {"network": None, "epochs": 10, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def skewed():
+    return make_blobs(SKEWED, centers=5.0 * np.eye(5, 8), random_state=0)
+
+
+@pytest.mark.parametrize("cls", [MIADM, MID, DEPICT, MIPairs, InfoMeans])
+@pytest.mark.parametrize("init", ["auto", "graph"])
+def test_groups_of_very_different_sizes_are_found(cls, init, skewed):
+    X, y = skewed
+    model = cls(5, init=init, **QUICK).fit(X)
+    assert model.fitted_.free
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert len(set(model.labels_)) >= 4
+
+
+def test_equal_sizes_part_the_largest_group(skewed):
+    X, y = skewed
+    model = MIADM(5, sizes="equal", **QUICK).fit(X)
+    assert not model.fitted_.free
+    assert adjusted_rand_score(y, model.labels_) < 0.8
+
+
+def test_equal_groups_are_left_as_they_were(blobs):
+    X, _ = blobs
+    given = {"network": None, "random_state": 0, "epochs": 5}
+    auto, equal = (MIADM(4, sizes=sizes, **given).fit(X) for sizes in ("auto", "equal"))
+    assert not auto.fitted_.free
+    assert (auto.predict_proba(X) == equal.predict_proba(X)).all()
+
+
+def test_shares_are_learned_where_equal_ones_ruin_the_start(skewed):
+    X, y = skewed
+    model = MIADM(5, sizes="free", **QUICK).fit(X)
+    found = np.sort(np.bincount(model.labels_, minlength=5))[::-1]
+    assert np.abs(found - np.bincount(y)).max() <= 8
+    equal = MIADM(5, sizes="equal", init=y, **QUICK).fit(X)
+    assert adjusted_rand_score(y, equal.labels_) < adjusted_rand_score(y, model.labels_)
+
+
+def test_a_cluster_without_mass_pulls_samples_back():
+    shares = infomeans.functional.learned_shares(torch.tensor([100.0, 0.0]))
+    assert shares[1] > 0.02
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_a_saved_model_is_the_same(skewed, tmp_path):
+    X, _ = skewed
+    model = MIADM(5, **QUICK).fit(X)
+    model.save(tmp_path / "model")
+    loaded = infomeans.load(tmp_path / "model")
+    assert loaded.sizes == "auto"
+    assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
+
+
+def test_an_interrupted_fit_keeps_its_sizes(skewed, tmp_path):
+    X, _ = skewed
+    whole = MIADM(5, **QUICK).fit(X)
+
+    class Stop(infomeans.training.Callback):
+        def on_epoch(self, record):
+            if record.phase == "alternate" and record.epoch == 1:
+                raise KeyboardInterrupt
+
+    given = {**QUICK, "checkpoint": tmp_path / "state"}
+    with pytest.raises(KeyboardInterrupt):
+        MIADM(5, callbacks=[Stop()], **given).fit(X)
+    resumed = MIADM(5, **given).fit(X)
+    assert resumed.fitted_.free
+    assert (resumed.predict_proba(X) == whole.predict_proba(X)).all()
+
+
+def test_methods_without_shares_refuse_them(blobs):
+    with pytest.raises(ValueError, match="DCN cannot aim at given sizes; 'auto', 'equal' and"):
+        DCN(4, sizes=[1, 1, 2, 2], **QUICK).fit(blobs[0])
