@@ -12,6 +12,7 @@ from infomeans.cli.evaluate import evaluate
 from infomeans.cli.export import export
 from infomeans.cli.methods import methods
 from infomeans.cli.predict import predict
+from infomeans.cli.recut import recut
 from infomeans.cli.relabel import relabel
 from infomeans.cli.report import report
 from infomeans.cli.reporting import command, console
@@ -26,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for function in (
-    demo, cluster, predict, show, report, relabel, sort, compare, evaluate, export, methods,
+    demo, cluster, recut, predict, show, report, relabel, sort, compare, evaluate, export, methods,
 ):  # fmt: skip
     command(app)(function)
 

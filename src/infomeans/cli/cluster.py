@@ -204,7 +204,7 @@ def cluster(
         return
     _check(problems, given, folder, device=device, resume=resume, overwrite=overwrite)
     options = {"threads": threads, "resume": resume, "overwrite": overwrite}
-    made, estimator, data = _cluster(given, folder, device=device, **options)
+    made, estimator, data = run_request(given, folder, device=device, **options)
     summarise(made)
     leave_report(made, data, estimator)
 
@@ -242,9 +242,10 @@ def _check(
     problems.report()
 
 
-def _cluster(
+def run_request(
     given: dict[str, Any], folder: Path, *, device: str, **options: Any
 ) -> "tuple[Run, SampleClusterer, Dataset]":
+    """Read the input and run the request with these arguments, with progress bars."""
     from infomeans.runs import Run, is_run
 
     with loading():

@@ -76,6 +76,8 @@ def _facts(run: "Run") -> dict[str, str]:
         facts["I(X;K)"] = f"{metrics['mi']:.3f} nats, H(K) {abs(metrics['h_k']):.3f}"
         facts["confidence"] = f"{metrics['confidence']:.3f} on average"
         facts |= start_facts(metrics)
+        if run.tree is not None and (said := run.tree.next_words()):
+            facts["tree"] = said
         found = "scores before merging" if run.names.merge else "scores"
         for title, scores in ((found, metrics), ("start's scores", metrics.get("start", {}))):
             if "acc" in scores:

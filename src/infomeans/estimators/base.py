@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,7 +30,7 @@ from infomeans.data.rows import BLOCK
 from infomeans.errors import warn_caller
 from infomeans.estimators import saving
 from infomeans.estimators.display import ClusterDisplay
-from infomeans.graph import number_of_clusters
+from infomeans.graph import Hierarchy, cluster_tree, number_of_clusters
 from infomeans.graph.number import check_copies, check_number
 from infomeans.model import Scaling
 from infomeans.start.views import EMBEDDING, View
@@ -206,6 +206,17 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         """The probability of the cluster of each sample seen in fit."""
         return self.fitted_.confidences
 
+    @cached_property
+    def hierarchy_(self) -> Hierarchy:
+        """The tree of merges of the samples seen in fit, through the clusters."""
+        check_is_fitted(self, "fitted_")
+        return cluster_tree(self.fitted_.embedding, self.labels_)
+
+    @property
+    def tree_(self) -> Array:
+        """The merges as a linkage matrix in SciPy's form; see `infomeans.graph.Hierarchy`."""
+        return self.hierarchy_.linkage
+
     def predict(self, X: ArrayLike | Dataset) -> IntArray:
         """The most probable cluster of each sample (n,)."""
         return self.predict_proba(X).argmax(axis=1)
@@ -245,6 +256,7 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         """Set the fitted attributes, and warn about doubtful clusters."""
         self.model_ = model
         self.fitted_ = fitted
+        self.__dict__.pop("hierarchy_", None)
         self.labels_ = fitted.labels
         self.n_clusters_ = fitted.posteriors.shape[1]
         self.history_ = [dict(record) for record in fitted.history]

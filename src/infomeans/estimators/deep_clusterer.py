@@ -127,6 +127,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     views_ : (8, 2, 3) array
         With `augment`, the affine maps of the views that `predict_proba` averages over; empty
         otherwise. The embedding and the history come from the unchanged image.
+    tree_ : (m - 1, 4) array
+        The merges of small groups to clusters and of clusters to one, as a linkage matrix for
+        `scipy.cluster.hierarchy`. Computed when it is asked for. Not saved with the model.
     n_threads_ : int
         Number of threads used in fit. Not saved.
     network_, method_, scaling_ : nn.Module
@@ -241,7 +244,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         n_clusters = number["best"] if number else self._planned_clusters()
         start = self._find_start(trainer, data, embedding, n_clusters)
         seconds = time.perf_counter() - began
-        free = start.free or (self.sizes == "auto" and start.uneven)
+        wanted = self._start_sizes() if self._by_name else "equal"
+        free = start.free or wanted == "free" or (wanted == "auto" and start.uneven)
         return replace(start, seconds=seconds, number=number, free=free)
 
     def _find_start(self, trainer: Trainer, data: Dataset, z: Array, n_clusters: int) -> Start:

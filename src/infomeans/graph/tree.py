@@ -41,7 +41,7 @@ def merge_all(
     merges = list(Forest(graph, start).merges(n_clusters))
     excess = start.max() + 1 - len(merges) - n_clusters
     if excess > 0:
-        merges += _bridge(X, replay(start, merges), excess)
+        merges += bridge(X, replay(start, merges), excess)
     return merges
 
 
@@ -164,7 +164,7 @@ def _rows(values: NDArray[Any], indptr: IntArray) -> list[NDArray[Any]]:
     return np.split(values, indptr[1:-1])
 
 
-def _bridge(X: Array, state: IntArray, excess: int) -> list[tuple[int, int]]:
+def bridge(X: Array, state: IntArray, excess: int) -> list[tuple[int, int]]:
     """Merges of clusters without connecting paths: each with its nearest, closest pairs first."""
     merges: list[tuple[int, int]] = []
     while len(merges) < excess:

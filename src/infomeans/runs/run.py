@@ -6,6 +6,7 @@ checkpoint.safetensors  the state after the last epoch
 model/                  everything needed for prediction
 embedding.npy           the embedding of every sample
 posteriors.npy          the probability of every cluster for every sample
+tree.npz                how the clusters merge and part
 labels.csv              id, cluster, confidence and entropy of every sample
 names.json              names and merges of the clusters, if the user gave any
 report.html             an interactive page
@@ -29,6 +30,7 @@ import numpy as np
 from infomeans._typing import Array
 from infomeans.errors import InputError, Problems
 from infomeans.files import write_atomic
+from infomeans.graph import Hierarchy
 from infomeans.naming import Names
 from infomeans.runs import places
 from infomeans.runs.labels import Labels
@@ -38,7 +40,7 @@ FORMAT = 1
 _CHECKPOINT, _MODEL = "checkpoint.safetensors", "model"
 _LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
 _POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
-_DUPLICATES = "duplicates.csv"
+_DUPLICATES, _TREE = "duplicates.csv", "tree.npz"
 
 
 class Run:
@@ -172,6 +174,18 @@ class Run:
             raise InputError(f"{self.path} has no {_POSTERIORS}: it is {why}.")
         return np.load(path, allow_pickle=False)
 
+    @cached_property
+    def tree(self) -> Hierarchy | None:
+        """How the clusters merge and part; None in runs of earlier versions."""
+        path = self.path / _TREE
+        if not path.exists():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                return Hierarchy.restored(arrays)
+        except (ValueError, KeyError, OSError) as error:
+            raise InputError(f"{path} is damaged: {error}") from error
+
     @property
     def names(self) -> Names:
         """Names and merges of the clusters; empty at first."""
@@ -219,6 +233,13 @@ class Run:
     def write_duplicates(self, table: str) -> None:
         """Write the table of samples that are there twice."""
         write_atomic(self.path / _DUPLICATES, table)
+
+    def write_tree(self, tree: Hierarchy) -> None:
+        """Write how the clusters merge and part."""
+        content = io.BytesIO()
+        np.savez_compressed(content, **tree.state_dict())
+        write_atomic(self.path / _TREE, content.getvalue())
+        self.tree = tree
 
     def write_results(
         self,

@@ -28,6 +28,7 @@ from infomeans.metrics import scores_of_labelled
 from infomeans.runs import Run
 from infomeans.training import Callback, Fitted, Record
 from infomeans.workflows.duplicates import find_duplicates
+from infomeans.workflows.recut import check_same_data
 from infomeans.workflows.request import Request, as_input_error
 
 
@@ -87,6 +88,8 @@ def cluster(
         raise InputError(
             f"--embeddings needs vectors, but {data.source} has samples of shape {data.shape}."
         )
+    if request.base is not None:
+        check_same_data(Path(request.base), data.fingerprint)
     with as_input_error():
         estimator.check(data)
     run = (
@@ -148,6 +151,7 @@ def finish(
         figures |= scores_of_labelled(data.labels, fitted.labels)
         if start is not None:
             figures["start"] |= scores_of_labelled(data.labels, start)
+    run.write_tree(estimator.hierarchy_)
     run.write_history(estimator.history_)
     write_model(estimator, run.model, schema=data.schema, overwrite=True)
     embedding = estimator._embedding_to_keep()

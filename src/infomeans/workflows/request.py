@@ -11,8 +11,10 @@ import infomeans
 from infomeans.errors import InputError, Problems
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.parameters import check_parameters
+from infomeans.estimators.saving import load_model
 from infomeans.graph.number import Automatic
 from infomeans.methods import BASELINES, DEEP
+from infomeans.runs import Run
 from infomeans.training import make_fabric
 
 RESERVED = {
@@ -51,6 +53,8 @@ class Request:
         Whether the samples are embeddings, which need no auto-encoder.
     parquet : bool
         Whether to write the labels as Parquet too.
+    base : str, optional
+        The run whose network and tree to start from.
     """
 
     source: str
@@ -61,6 +65,7 @@ class Request:
     params: dict[str, Any] = field(default_factory=dict)
     embeddings: bool = False
     parquet: bool = False
+    base: str | None = None
 
     def estimator(self, device: str = "auto") -> SampleClusterer:
         """The estimator of the method, with its parameters; reports all invalid ones at once."""
@@ -86,9 +91,22 @@ class Request:
             made.set_params(network="residual")
         elif self.embeddings:
             made.set_params(embeddings=True)
+        if self.base is not None:
+            made.set_params(**self._begun(Run(self.base)))
         with as_input_error():
             made._validate_params()
         return made
+
+    def _begun(self, base: Run) -> dict[str, Any]:
+        """The network of a run, and initial clusters cut from its tree."""
+        tree = base.tree
+        assert tree is not None
+        assert self.n_clusters != "auto"
+        return {
+            "network": load_model(base.model).network_,
+            "pretrain_epochs": 0,
+            "init": tree.cut(self.n_clusters)[tree.leaf],
+        }
 
 
 @contextmanager

@@ -1,0 +1,115 @@
+"""More or fewer clusters from a run."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from infomeans.naming import Names
+from infomeans.runs import Run
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory, photos):
+    """A finished run on the images, trained well enough to have groups within groups."""
+    from typer.testing import CliRunner
+
+    from infomeans.cli import app
+
+    out = tmp_path_factory.mktemp("recut") / "run"
+    quick = ["--pretrain-epochs", "3", "--epochs", "2", "--set", "warmup_epochs=3"]
+    result = CliRunner().invoke(app, ["cluster", str(photos), "-k", "3", "--out", str(out), *quick])
+    assert result.exit_code == 0, result.output
+    return out
+
+
+def test_finer_parts_one_cluster_and_keeps_the_others(infomeans, begun, tmp_path):
+    base = Run(begun)
+    said = infomeans("recut", begun, "--finer", "--out", tmp_path / "finer").output
+    made = Run(tmp_path / "finer")
+    assert "k = 4" in said
+    assert made.n_clusters == 4
+    assert {record["phase"] for record in made.history} == {"warm-up", "alternate"}
+    initial = base.tree.cut(4)[base.tree.leaf]
+    assert adjusted_rand_score(initial, made.labels.clusters) > 0.5
+    (parted, *_), *_ = base.tree.splits()
+    assert set(initial[np.asarray(base.labels.clusters) == parted]) == {parted, 3}
+
+
+def test_coarser_merges_two(infomeans, begun, tmp_path):
+    infomeans("recut", begun, "--coarser", "--out", tmp_path / "coarser")
+    assert Run(tmp_path / "coarser").n_clusters == 2
+
+
+def test_names_of_clusters_that_stay_are_kept(infomeans, begun, tmp_path):
+    named = tmp_path / "named"
+    shutil.copytree(begun, named)
+    Run(named).rename(Names({0: "zero", 1: "one", 2: "two"}, run=Run(named).key))
+    infomeans("recut", named, "--finer", "--out", tmp_path / "finer")
+    (parted, *_), *_ = Run(named).tree.splits()
+    kept = Run(tmp_path / "finer").names.names
+    assert kept == {k: v for k, v in {0: "zero", 1: "one", 2: "two"}.items() if k != parted}
+
+
+def test_a_stopped_recut_is_resumed(infomeans, begun, tmp_path):
+    out = tmp_path / "again"
+    infomeans("recut", begun, "-k", "4", "--out", out)
+    labels = Run(out).labels.clusters
+    (out / "metrics.json").unlink()
+    infomeans("cluster", "--resume", "--out", out)
+    np.testing.assert_array_equal(Run(out).labels.clusters, labels)
+
+
+def test_the_new_folder_is_named_after_the_run(infomeans, begun, tmp_path):
+    copied = tmp_path / "run"
+    shutil.copytree(begun, copied)
+    infomeans("recut", copied, "-k", "4")
+    assert Run(tmp_path / "run-k4").complete
+    again = infomeans("recut", copied, "-k", "4", code=2).output
+    assert "already holds a run" in again
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([], "give one of -k, --finer and --coarser"),
+        (["-k", "4", "--finer"], "give one of -k, --finer and --coarser"),
+        (["-k", "3"], "has 3 clusters already"),
+        (["-k", "1000"], "out of reach"),
+    ],
+)
+def test_bad_numbers_are_refused(infomeans, begun, tmp_path, given, words):
+    said = infomeans("recut", begun, *given, "--out", tmp_path / "new", code=2).output
+    assert words in " ".join(said.split())
+    assert not (tmp_path / "new").exists()
+
+
+def test_changed_data_are_refused(infomeans, begun, photos, tmp_path):
+    moved, copied = tmp_path / "photos", tmp_path / "run"
+    shutil.copytree(photos, moved)
+    shutil.copytree(begun, copied)
+    config = json.loads((copied / "config.json").read_text())
+    config["arguments"]["source"] = str(moved)
+    (copied / "config.json").write_text(json.dumps(config))
+    next(moved.rglob("*.png")).unlink()
+    said = infomeans("recut", copied, "-k", "4", "--out", tmp_path / "new", code=2).output
+    assert "the data have changed" in said
+
+
+def test_runs_without_a_tree_or_a_network_say_so(infomeans, begun, photos, tmp_path):
+    copied = tmp_path / "old"
+    shutil.copytree(begun, copied)
+    (copied / "tree.npz").unlink()
+    assert "earlier version" in infomeans("recut", copied, "--finer", code=2).output
+    infomeans("cluster", photos, "-k", "3", "--method", "kmeans", "--out", tmp_path / "kmeans")
+    said = infomeans("recut", tmp_path / "kmeans", "--finer", code=2).output
+    assert "trains no network" in said
+
+
+def test_the_summary_says_what_would_merge_and_part(infomeans, begun):
+    said = infomeans("show", begun).output
+    one, other, _ = Run(begun).tree.merges()[0]
+    assert f"{one} and {other} would merge next" in said
+    assert "would part next" in said
