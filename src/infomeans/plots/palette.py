@@ -16,6 +16,20 @@ COLOURS = (
 )
 """Any two are distinct for people with red-green colour blindness; a test measures it."""
 
+DARK = (
+    "#2f8fd6",
+    "#f0b429",
+    "#21bf8f",
+    "#e8703a",
+    "#e38ec4",
+    "#96d6ff",
+    "#8979ff",
+    "#d9544f",
+    "#857789",
+    "#e9e2d8",
+)
+"""The same ten on a dark ground, where three of the others can hardly be seen."""
+
 SYMBOLS = (
     "circle",
     "diamond",

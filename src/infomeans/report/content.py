@@ -1,50 +1,31 @@
-"""Content of a report: facts, warnings, clusters, uncertain samples, training, classes."""
+"""Content of a report: facts, warnings, clusters, uncertain and strange samples."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
 from infomeans._typing import IntArray
-from infomeans.data import Dataset
 from infomeans.data.files import printable
 from infomeans.durations import duration
-from infomeans.errors import ClusteringWarning, by_reason
-from infomeans.estimators import KMeansBaseline
-from infomeans.metrics import (
-    Confusion,
-    ari,
-    confusion,
-    labelled,
-    nmi,
-    scored_on,
-    scores_of_labelled,
-)
-from infomeans.plots.typical import typical_samples
+from infomeans.errors import by_reason
+from infomeans.metrics import scored_on
 from infomeans.problems import DISPUTED, run_problems, start_facts, went_back
 from infomeans.report.findings import Findings
 
-TYPICAL, DOUBTFUL, PAIRS, PAIR_SAMPLES = 12, 60, 12, 10
-FEATURES = 6
+TYPICAL, DOUBTFUL, STRANGE, PAIRS, PAIR_SAMPLES = 12, 60, 60, 12, 10
 NO_DOUBT = 0.1
 """Entropy in nats of a sample with a confidence of 98%."""
-
-HUGE = 1e30
-"""Larger numbers are clipped, because their squares would overflow."""
 
 UNSURE, MANY_UNSURE = 0.7, 0.3
 """Warn below this mean confidence, or above this share of samples with less than 0.5."""
 
 MOVING = 1e-3
 """If the targets change by more in the last epoch (mean square), training had not converged."""
-
-BASELINE_SAMPLES, STARTS = 5_000, 3
 
 
 def overview(found: Findings) -> dict[str, Any]:
@@ -129,10 +110,9 @@ def _sentence(found: Findings) -> str:
 
 def cards(found: Findings) -> list[dict[str, Any]]:
     """Size, confidence, typical and uncertain samples of every cluster."""
-    typical = typical_samples(
-        found.embedding, found.clusters, found.confidences, found.k, most=TYPICAL
-    )
-    return [_card(found, cluster, samples) for cluster, samples in enumerate(typical)]
+    return [
+        _card(found, cluster, samples[:TYPICAL]) for cluster, samples in enumerate(found.ranked)
+    ]
 
 
 def _card(found: Findings, cluster: int, typical: IntArray) -> dict[str, Any]:
@@ -157,6 +137,15 @@ def doubtful(found: Findings) -> dict[str, Any]:
     return {"samples": order[doubt][:DOUBTFUL].tolist(), "pairs": _pairs(found)}
 
 
+def outliers(found: Findings) -> dict[str, Any] | None:
+    """The strangest samples and their scores, if the run has scores."""
+    scores = getattr(found.run.labels, "outlier", None)
+    if scores is None:
+        return None
+    strangest = np.argsort(-np.asarray(scores), kind="stable")[:STRANGE]
+    return {"samples": strangest.tolist(), "scores": [float(scores[i]) for i in strangest]}
+
+
 def _pairs(found: Findings) -> list[dict[str, Any]]:
     if found.k < 2:
         return []
@@ -172,130 +161,6 @@ def _pairs(found: Findings) -> list[dict[str, Any]]:
         a, b = divmod(int(codes[at]), found.k)
         rows.append({"a": a, "b": b, "count": int(counts[at]), "samples": nearest.tolist()})
     return rows
-
-
-def features(found: Findings) -> dict[str, Any] | None:
-    """For vectors: the features that distinguish the clusters, and their values.
-
-    The distance of a feature is that of the cluster mean from the overall mean, in standard
-    deviations.
-    """
-    data = found.data
-    if data is None or len(data.shape) != 1:
-        return None
-    X = np.clip(np.asarray(data.X, dtype=np.float64), -HUGE, HUGE)
-    names = data.names or [f"feature {i}" for i in range(X.shape[1])]
-    mean, std = X.mean(axis=0), X.std(axis=0)
-    means = np.stack(
-        [X[m].mean(axis=0) if len(m) else mean for m in map(found.members, range(found.k))]
-    )
-    distances = (means - mean) / np.where(std > 0, std, 1)
-    telling = np.argsort(-np.abs(distances), axis=1, kind="stable")[:, :FEATURES]
-    strongest = np.argsort(-np.abs(distances).max(axis=0), kind="stable")[: 2 * FEATURES]
-    return {
-        "clusters": [
-            [
-                {"name": names[f], "mean": float(means[c, f]), "distance": float(distances[c, f])}
-                for f in telling[c]
-            ]
-            if found.sizes[c]
-            else []
-            for c in range(found.k)
-        ],
-        "of": X.shape[1],
-        "names": [names[f] for f in strongest],
-        "values": X[:, strongest],
-    }
-
-
-def baselines(found: Findings) -> list[dict[str, Any]]:
-    """The result beside simpler methods: their agreement, and scores if classes are known."""
-    metrics, method = found.run.metrics, found.run.config["arguments"]["method"]
-    if "methods" in metrics:
-        return [{**row, "own": row["method"] == method} for row in metrics["methods"]]
-    rows = [{"method": method, "own": True, "agreement": 1.0, **_scores(metrics)}]
-    if "start" in metrics:
-        rows.append({"method": "its start", "own": False, **metrics["start"]})
-    if found.data is not None and method != "kmeans" and found.k > 1:
-        rows.append({"own": False, **_kmeans(found, found.data)})
-    return rows
-
-
-def _kmeans(found: Findings, data: Dataset) -> dict[str, Any]:
-    """K-means with the scaling of `--method kmeans`, but few starts, and a subset of many samples.
-
-    It is quick, so its figures may be a little below those of `--method kmeans`.
-    """
-    some = np.sort(np.random.default_rng(0).permutation(len(data))[:BASELINE_SAMPLES])
-    request = found.run.config["arguments"]
-    baseline = KMeansBaseline(
-        min(found.k, len(some)),
-        n_init=STARTS,
-        random_state=0,
-        embeddings=request.get("embeddings", False),
-    )
-    with catch_warnings():
-        # Duplicate samples may give fewer clusters; that is fine for a baseline.
-        simplefilter("ignore", ClusteringWarning)
-        labels = baseline.fit(data.subset(some)).labels_
-    classes = () if found.classes is None else found.classes[some]
-    known = scores_of_labelled(classes, labels) if any(classes) else {}
-    few = f", {len(some):,} of them" if len(some) < len(data) else ""
-    agreement = ari(found.clusters[some], labels)
-    return {"method": f"K-means on the data{few}", "agreement": agreement, **_scores(known)}
-
-
-def _scores(figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: figures[name] for name in ("acc", "nmi", "ari") if name in figures}
-
-
-def against_classes(found: Findings) -> dict[str, Any] | None:
-    """The clusters against the true classes, under the best matching."""
-    if found.classes is None:
-        return None
-    known = labelled(found.classes)
-    classes, clusters = found.classes[known], found.clusters[known]
-    table = _counted_order(confusion(classes, clusters))
-    sizes, totals = table.counts.sum(axis=0), table.counts.sum(axis=1)
-    rows = []
-    for column, cluster in enumerate(table.clusters.tolist()):
-        right = int(table.counts[column, column]) if column < len(table.classes) else 0
-        if not right:
-            rows.append({"cluster": cluster, "class": None})
-            continue
-        inside, wanted = clusters == cluster, classes == table.classes[column]
-        rows.append(
-            {
-                "cluster": cluster,
-                "class": str(table.classes[column]),
-                "accuracy": right / int(sizes[column]),
-                "found": right / int(totals[column]),
-                "nmi": nmi(wanted, inside),
-                "ari": ari(wanted, inside),
-            }
-        )
-    return {
-        "counts": table.counts,
-        "classes": [str(name) for name in table.classes],
-        "clusters": table.clusters.tolist(),
-        "rows": rows,
-        "scores": scores_of_labelled(classes, clusters),
-        "scored_on": scored_on(len(classes), len(found.ids)),
-    }
-
-
-def _counted_order(table: Confusion) -> Confusion:
-    """Sort classes in natural order, 2 before 10, with each cluster still matched to its class."""
-
-    def key(at: int) -> list[tuple[int, str]]:
-        parts = re.split(r"(\d+)", str(table.classes[at]))
-        return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
-
-    pairs = min(table.counts.shape)
-    matched = sorted(range(pairs), key=key)
-    rows = [*matched, *sorted(range(pairs, len(table.classes)), key=key)]
-    columns = [*matched, *range(pairs, len(table.clusters))]
-    return Confusion(table.counts[rows][:, columns], table.classes[rows], table.clusters[columns])
 
 
 def short_name(source: str) -> str:

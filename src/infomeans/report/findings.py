@@ -11,6 +11,7 @@ import numpy as np
 from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
 from infomeans.estimators.base import SampleClusterer
+from infomeans.plots.typical import typical_samples
 from infomeans.runs import Run, entropies
 
 
@@ -95,6 +96,13 @@ class Findings:
     def classes(self) -> Any:
         """The true classes (n,) if given; empty for samples without one."""
         return None if self.data is None else self.data.labels
+
+    @cached_property
+    def ranked(self) -> list[IntArray]:
+        """The members of every cluster, the most typical first."""
+        return typical_samples(
+            self.embedding, self.clusters, self.confidences, self.k, most=len(self.ids)
+        )
 
     def members(self, cluster: int) -> IntArray:
         """Positions of the samples in a cluster."""

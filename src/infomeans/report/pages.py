@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -45,7 +44,6 @@ def render(
         theme_js=_part("theme.js"),
         start_js=_part("start.js"),
         js="\n".join(map(_part, ("common.js", *js))),
-        plotly=plotly(),
         content=as_json(content),
         version=infomeans.__version__,
         **values,
@@ -65,11 +63,3 @@ def as_json(content: Mapping[str, Any]) -> str:
 
 def _part(name: str) -> str:
     return (files("infomeans.report") / "page" / name).read_text(encoding="utf-8")
-
-
-@cache
-def plotly() -> str:
-    """Plotly's script, safe to embed in a page."""
-    # plotly's own function for this imports far more than the file it reads.
-    script = files("plotly") / "package_data" / "plotly.min.js"
-    return script.read_text(encoding="utf-8").replace("</script", "<\\/script")

@@ -14,18 +14,21 @@ from infomeans.data import Dataset
 from infomeans.data import open as open_input
 from infomeans.data.arrays import channels_first, network_shape
 from infomeans.data.files import printable
-from infomeans.durations import duration
 from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.display import tones
 from infomeans.estimators.saving import load_model
 from infomeans.files import write_atomic
-from infomeans.plots.palette import COLOURS, look
+from infomeans.plots.palette import COLOURS, DARK, look
 from infomeans.plots.projection import Kind, draw_map
 from infomeans.plots.thumbnails import Thumbnails, data_url, make_thumbnails
 from infomeans.report import content as said
+from infomeans.report.earlier import Earlier, earlier
+from infomeans.report.features import features
 from infomeans.report.findings import Findings
-from infomeans.report.pages import as_json, packed, plotly, render
+from infomeans.report.judging import against_classes, baseline_table, baselines
+from infomeans.report.originals import originals
+from infomeans.report.pages import as_json, packed, render
 from infomeans.runs import Run
 
 MOST_POINTS, MOST_EXACT = 100_000, 20_000
@@ -35,14 +38,24 @@ MOST_CLASSES = 200
 
 _SCRIPTS = (
     "names.js",
+    "sprites.js",
     "data.js",
+    "thumbs.js",
     "points.js",
     "map.js",
     "labels.js",
+    "pictures.js",
     "filters.js",
     "pointer.js",
+    "large.js",
     "cards.js",
-    "charts.js",
+    "features.js",
+    "members.js",
+    "naming.js",
+    "doubtful.js",
+    "search.js",
+    "lines.js",
+    "classes.js",
     "main.js",
 )
 
@@ -65,8 +78,8 @@ def write_report(
     out : Path, optional
         File to write; by default `report.html` in the run's folder.
     data : Dataset, optional
-        The samples of the run; by default they are read again. If they cannot be read, the report
-        is written without them.
+        The samples of the run; by default they are read again. If they cannot be read, the page
+        shows what the run's earlier report shows of them.
     estimator : SampleClusterer, optional
         The fitted estimator; by default it is loaded from the run.
     projection : {"auto", "lda", "pca", "umap"}
@@ -85,7 +98,8 @@ def write_report(
         if tell and notes:
             tell(notes[0])
     path = out or run.report
-    write_atomic(path, _Page(Findings(run, data, estimator), notes, projection).render())
+    found = Findings(run, data, estimator)
+    write_atomic(path, _Page(found, notes, projection, path).render())
     return path
 
 
@@ -101,7 +115,7 @@ def _samples(run: Run, notes: list[str]) -> Dataset | None:
             notes[:] = [printable(f"The input cannot be read again: {error}")]
             continue
         if data.fingerprint != run.config["data"]["fingerprint"]:
-            notes.append("The input has changed since the run, so its samples are not shown.")
+            notes.append("The input has changed since the run, so it is not used.")
             return None
         return data
     return None
@@ -118,20 +132,26 @@ class _Page:
         Notes for the reader.
     projection : str
         Projection of the map.
+    path : Path
+        Where the page will be.
     """
 
-    def __init__(self, found: Findings, notes: list[str], projection: Kind) -> None:
+    def __init__(self, found: Findings, notes: list[str], projection: Kind, path: Path) -> None:
         self.found = found
         self.notes = notes
+        self.path = path
         self.map = draw_map(found.embedding, found.clusters, projection)
         self.cards = said.cards(found)
         self.doubtful = said.doubtful(found)
-        self.features = said.features(found)
-        self.labels = said.against_classes(found)
+        self.outliers = said.outliers(found)
         self.images = len(found.run.config["data"]["sample_shape"]) > 1
         self.shown = self._shown()
-        self.exact = len(self.shown) <= MOST_EXACT
         self.place = {int(sample): at for at, sample in enumerate(self.shown)}
+        kept = np.zeros(len(found.ids), dtype=bool)
+        kept[self.shown] = True
+        ranked = np.concatenate(found.ranked)
+        self.order = ranked[kept[ranked]]
+        """The shown samples by cluster, the most typical first."""
 
     def render(self) -> str:
         """The page as HTML."""
@@ -139,36 +159,43 @@ class _Page:
         content = {
             **self._samples(),
             **self._clusters(),
-            **self._classes(),
             "run": run.key,
             "names": run.names.to_json(),
-            "palette": COLOURS,
+            "palette": {"light": COLOURS, "dark": DARK},
             "history": run.history,
         }
-        thumbs = self._thumbnails(len(as_json(content)))
-        content["thumbs"] = thumbs and {
-            "width": thumbs.width,
-            "height": thumbs.height,
-            "columns": thumbs.columns,
-        }
+        if found.data is None:
+            kept = earlier(run.report, content)
+            if kept:
+                self.notes.append("What is shown of the samples is from the earlier report.")
+        else:
+            kept = self._from_samples(found.data, len(as_json(content)))
+        kept = kept or Earlier(self._without_samples(), [])
+        content |= kept.content
+        against = content["against"]
+        if against is None and "acc" in run.metrics:
+            self.notes.append("The labels that the run was scored with cannot be read any more.")
         return render(
             "report.html",
-            css=("base.css", "report.css"),
+            css=("base.css", "report.css", "charts.css"),
             js=_SCRIPTS,
             content=content,
             title=f"{said.short_name(run.config['data']['source'])}: {found.k} clusters by "
             f"{run.config['arguments']['method']}",
             overview=said.overview(found),
-            notes=self.notes + self._warnings(),
+            notes=self.notes + self._warnings(against),
             map=self.map,
             run_name=shlex.quote(printable(run.path.absolute().name)),
-            has_classes=self.labels is not None,
-            had_classes="acc" in run.metrics,
+            has_pictures=bool(kept.sheets),
+            has_features=content["features"] is not None,
+            has_doubtful=bool(self.doubtful["samples"] or self.doubtful["pairs"]),
+            has_outliers=self.outliers is not None,
             has_history=bool(run.history),
-            labels=self.labels,
-            drawable=self._drawable(),
-            sheets=thumbs.sheets if thumbs else [],
-            **_baselines(said.baselines(found)),
+            has_classes=content["classes"] is not None,
+            against=against,
+            drawable=content["confusion"] is not None,
+            sheets=kept.sheets,
+            **baseline_table(content["baselines"]),
         )
 
     def _shown(self) -> IntArray:
@@ -178,11 +205,12 @@ class _Page:
             return np.arange(n)
         lists = [card[kind] for card in self.cards for kind in ("typical", "doubtful")]
         lists += [self.doubtful["samples"], *(pair["samples"] for pair in self.doubtful["pairs"])]
+        lists += [self.outliers["samples"]] if self.outliers else []
         mentioned = np.unique(np.concatenate([np.asarray(one, dtype=np.int64) for one in lists]))
         others = max(MOST_POINTS - len(mentioned), 0)
         return np.union1d(mentioned, np.linspace(0, n - 1, others).astype(np.int64))
 
-    def _warnings(self) -> list[str]:
+    def _warnings(self, against: dict[str, Any] | None) -> list[str]:
         n, said_acc = len(self.found.ids), self.found.run.metrics.get("acc")
         notes = []
         if len(self.shown) < n:
@@ -194,20 +222,21 @@ class _Page:
         if names.merge:
             left = len(set(names.merged(self.found.k).tolist()))
             notes.append(
-                f"Clusters have been merged: {left} are left. The figures in the overview and "
-                f"against labels refer to the {self.found.k} clusters of the model."
+                f"Clusters have been merged: {left} are left. The facts and the figures against "
+                f"labels refer to the {self.found.k} clusters of the model."
             )
-        if self.labels and said_acc is not None and said_acc != self.labels["scores"]["acc"]:
+        if against and said_acc is not None and said_acc != against["scores"]["acc"]:
             notes.append("The classes have changed since the run; the current ones are shown.")
         return notes
 
     def _samples(self) -> dict[str, Any]:
-        found, shown, features = self.found, self.shown, self.features
+        found, shown = self.found, self.shown
         ids = [found.ids[i] for i in shown]
         counted = all(name == str(at) for at, name in enumerate(ids))
         return {
             "n": len(found.ids),
             "ids": None if counted else ids,
+            "order": packed(np.searchsorted(shown, self.order), "u4"),
             "points": {
                 "x": packed(self.map.points[shown, 0], "f4"),
                 "y": packed(self.map.points[shown, 1], "f4"),
@@ -216,84 +245,118 @@ class _Page:
                 "confidence": packed(found.confidences[shown], "f4"),
                 "runner_up": packed(found.runners_up[shown], "f4"),
             },
-            "table": features
-            and {
-                "names": features["names"],
-                "of": features["of"],
-                # Single precision rounds large whole numbers, but takes half the space.
-                "values": packed(features["values"][shown], "f8" if self.exact else "f4"),
-                "exact": self.exact,
-            },
         }
 
     def _clusters(self) -> dict[str, Any]:
-        prototypes, title = self._prototypes()
-        cards = [
-            {
-                **self._with_page_positions(card),
-                "features": self.features["clusters"][cluster] if self.features else [],
-                "prototype": prototypes[cluster] if prototypes else None,
-            }
-            for cluster, card in enumerate(self.cards)
-        ]
-        return {
-            "clusters": cards,
+        content = {
+            "clusters": [self._with_page_positions(card) for card in self.cards],
             "looks": [look(cluster) for cluster in range(self.found.k)],
-            "prototypes": title,
             "doubtful": {
                 "samples": [self.place[i] for i in self.doubtful["samples"]],
                 "pairs": [self._with_page_positions(pair) for pair in self.doubtful["pairs"]],
             },
         }
+        if self.outliers is not None:
+            content["outliers"] = self._with_page_positions(self.outliers)
+        return content
+
+    def _from_samples(self, data: Dataset, others: int) -> Earlier:
+        """What the page has only if the samples can be read."""
+        content = {
+            **self._features(),
+            **self._classes(),
+            "prototypes": self._prototypes(),
+            "baselines": baselines(self.found),
+            "originals": self._originals(),
+        }
+        thumbs = self._thumbnails(data, others + len(as_json(content)))
+        content["thumbs"] = thumbs and {
+            "width": thumbs.width,
+            "height": thumbs.height,
+            "columns": thumbs.columns,
+        }
+        return Earlier(content, thumbs.sheets if thumbs else [])
+
+    def _without_samples(self) -> dict[str, Any]:
+        return {
+            **self._features(),
+            **self._classes(),
+            "prototypes": self._prototypes(),
+            "baselines": baselines(self.found),
+            "originals": None,
+            "thumbs": None,
+        }
+
+    def _originals(self) -> dict[str, Any] | None:
+        ids = [self.found.ids[i] for i in self.shown]
+        source = self.found.run.config["arguments"].get("source")
+        return originals(source, ids, self.path) if self.images else None
+
+    def _features(self) -> dict[str, Any]:
+        telling = features(self.found)
+        if telling is None:
+            return {"features": None, "table": None}
+        exact = len(self.shown) <= MOST_EXACT
+        return {
+            "features": telling["clusters"],
+            "table": {
+                "names": telling["names"],
+                "of": telling["of"],
+                # Single precision rounds large whole numbers, but takes half the space.
+                "values": packed(telling["values"][self.shown], "f8" if exact else "f4"),
+                "exact": exact,
+            },
+        }
 
     def _classes(self) -> dict[str, Any]:
-        if self.labels is None:
-            return {"classes": None, "confusion": None}
-        number = {name: at for at, name in enumerate(self.labels["classes"])}
+        against = against_classes(self.found)
+        if against is None:
+            return dict.fromkeys(("classes", "matched", "confusion", "against"))
+        number = {name: at for at, name in enumerate(against["classes"])}
         # A sample without a label has the number that follows the last class.
         classes = np.array(
             [number.get(str(name), len(number)) for name in self.found.classes[self.shown]]
         )
-        table = {name: self.labels[name] for name in ("classes", "clusters")}
-        table["counts"] = self.labels["counts"].tolist()
+        table = {name: against[name] for name in ("classes", "clusters")}
+        table["counts"] = against["counts"].tolist()
+        drawable = max(against["counts"].shape) <= MOST_CLASSES
         return {
-            "classes": {"names": self.labels["classes"], "of": packed(classes, "u4")},
+            "classes": {"names": against["classes"], "of": packed(classes, "u4")},
             "matched": {
                 row["cluster"]: None if row["class"] is None else number[row["class"]]
-                for row in self.labels["rows"]
+                for row in against["rows"]
             },
-            "confusion": table if self._drawable() else None,
+            "confusion": table if drawable else None,
+            "against": {name: against[name] for name in ("rows", "scores", "scored_on")},
         }
 
-    def _drawable(self) -> bool:
-        return self.labels is not None and max(self.labels["counts"].shape) <= MOST_CLASSES
-
-    def _thumbnails(self, others: int) -> Thumbnails | None:
-        """Thumbnails of the samples, as good as the remaining size of the page allows."""
-        data = self.found.data
-        if data is None or not self.images:
+    def _thumbnails(self, data: Dataset, others: int) -> Thumbnails | None:
+        """Thumbnails in the order of the page, as good as its remaining size allows."""
+        if not self.images:
             return None
-        left = MOST_BYTES - len(plotly()) - others
-        images = data.X if len(self.shown) == len(data) else data.batch(self.shown)
-        return make_thumbnails(images, most_bytes=max(left, 0) * 3 // 4)
+        left = MOST_BYTES - others
+        return make_thumbnails(data.batch(self.order), most_bytes=max(left, 0) * 3 // 4)
 
-    def _prototypes(self) -> tuple[list[str | None] | None, str]:
+    def _prototypes(self) -> dict[str, Any] | None:
         """The decoded centre of every cluster, or the mean of its images."""
         if not self.images:
-            return None, ""
+            return None
         estimator = self.found.estimator or load_model(self.found.run.model)
         model = estimator.model_
         images = model.decoded_centres(estimator.cluster_centers_)
         title = "decoded from the cluster's centre"
         if images is None:
             if self.found.data is None:
-                return None, ""
+                return None
             images, title = self._means(self.found.data), "the mean of the cluster's images"
-        sizes = self.found.sizes
         painted = tones(model).paint(np.nan_to_num(images))
-        return [
-            data_url(i) if size else None for i, size in zip(painted, sizes, strict=True)
-        ], title
+        sizes = self.found.sizes
+        return {
+            "title": title,
+            "images": [
+                data_url(i) if size else None for i, size in zip(painted, sizes, strict=True)
+            ],
+        }
 
     def _means(self, data: Dataset) -> Array:
         images = np.zeros((self.found.k, *network_shape(data.shape)), dtype=np.float32)
@@ -305,35 +368,3 @@ class _Page:
         """Replace the samples' positions in the data set by those in the page."""
         lists = {kind: card[kind] for kind in ("typical", "doubtful", "samples") if kind in card}
         return card | {kind: [self.place[i] for i in samples] for kind, samples in lists.items()}
-
-
-def _baselines(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The table of simpler methods, without empty columns."""
-    titles = {
-        "agreement": "agreement (ARI)",
-        "acc": "accuracy",
-        "nmi": "NMI",
-        "ari": "ARI",
-        "mi": "I(X;K)",
-        "seconds": "time",
-    }
-    columns = [name for name in titles if any(row.get(name) is not None for row in rows)]
-    note = "Agreement is the adjusted Rand index between a method's clusters and the run's."
-    return {
-        "baseline_columns": [titles[name] for name in columns],
-        "baselines": [
-            {
-                "method": row["method"],
-                "own": row["own"],
-                "cells": [_cell(name, row.get(name)) for name in columns],
-            }
-            for row in rows
-        ],
-        "baseline_note": note if "agreement" in columns else "",
-    }
-
-
-def _cell(name: str, value: float | None) -> str:
-    if value is None:
-        return "-"
-    return duration(value) if name == "seconds" else f"{value:.3f}"

@@ -15,10 +15,9 @@ function make(tag, properties = {}, ...children) {
 }
 
 const percent = (share) => (100 * share).toFixed(share < 0.0995 ? 1 : 0) + "%";
-const escapeText = (text) => text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 const shortened = (text, most = 24) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
-const exact = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6))));
 const grouped = (number) => Number(number).toLocaleString("en-US");
+const exact = (value) => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6))));
 
 const remember = {
   get(key) {
@@ -31,34 +30,15 @@ const remember = {
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
-function baseLayout(extra) {
-  const axis = { gridcolor: colour("grid"), zerolinecolor: colour("grid"), linecolor: colour("line"), automargin: true };
-  return {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { color: colour("ink"), family: getComputedStyle(document.body).fontFamily, size: 13 },
-    margin: { l: 56, r: 16, t: 36, b: 44 },
-    hoverlabel: { bgcolor: colour("paper"), bordercolor: colour("line"), font: { color: colour("ink") } },
-    ...extra,
-    xaxis: { ...axis, ...(extra.xaxis || {}) }, yaxis: { ...axis, ...(extra.yaxis || {}) },
-  };
-}
-
-// Plotly's script is large, so it is run when the first chart is wanted.
-function runPlotly() {
-  if (!window.Plotly) document.body.append(make("script", { textContent: byId("plotly").textContent }));
-}
-
 // Charts are drawn when they come into view or are printed, and again when the theme changes.
 const charts = new Map();
-function chart(id, height, draw) {
+function chart(id, draw) {
   const place = byId(id);
   if (!place) return;
-  place.style.minHeight = height + "px";
   const show = () => {
     watcher.disconnect();
     if (charts.has(id)) return;
     charts.set(id, draw);
-    runPlotly();
     draw(place);
   };
   const watcher = new IntersectionObserver((entries) => {
@@ -67,12 +47,30 @@ function chart(id, height, draw) {
   watcher.observe(place);
   addEventListener("beforeprint", show);
 }
-const redraw = () => charts.forEach((draw, id) => draw(byId(id)));
-const plainConfig = { responsive: true, displaylogo: false, displayModeBar: false };
+function redraw() {
+  dress();
+  charts.forEach((draw, id) => draw(byId(id)));
+}
 
-const isDark = () => document.documentElement.dataset.theme === "dark";
+const page = document.documentElement, isDark = () => page.dataset.theme === "dark";
+
+// The colours of the clusters follow the theme: --c0, --c1 ... in styles.
+const palette = () => content.palette[isDark() ? "dark" : "light"];
+const hueOf = (cluster) => palette()[cluster % palette().length];
+const hueName = (cluster) => `var(--c${cluster % palette().length})`;
+const dress = () => palette().forEach((value, at) => page.style.setProperty("--c" + at, value));
+dress();
+
+const SVG = "http://www.w3.org/2000/svg";
+function draw(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 // Paper is light and narrow.
-const page = document.documentElement, isPaper = () => page.classList.contains("paper");
+const isPaper = () => page.classList.contains("paper");
 addEventListener("beforeprint", () => {
   page.dataset.before = page.dataset.theme;
   page.dataset.theme = "light";
@@ -87,8 +85,8 @@ addEventListener("afterprint", () => {
 
 byId("theme").setAttribute("aria-pressed", isDark());
 byId("theme").addEventListener("click", () => {
-  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  page.dataset.theme = isDark() ? "light" : "dark";
   byId("theme").setAttribute("aria-pressed", isDark());
-  remember.set("theme", document.documentElement.dataset.theme);
+  remember.set("theme", page.dataset.theme);
   redraw();
 });

@@ -1,10 +1,4 @@
 // The samples, unpacked from what the page carries.
-function unpack(text, Kind) {
-  const raw = atob(text), bytes = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-  return new Kind(bytes.buffer);
-}
-
 const points = content.points;
 const X = unpack(points.x, Float32Array), Y = unpack(points.y, Float32Array);
 const clusterOf = unpack(points.cluster, Uint32Array), secondOf = unpack(points.second, Uint32Array);
@@ -15,65 +9,22 @@ const rowValues = content.table ? unpack(content.table.values, content.table.exa
 const n = X.length;
 const idOf = (i) => content.ids ? content.ids[i] : String(i);
 
-// The sheets of thumbnails come last in the page, so that the first view need not wait for them.
-// One becomes an image when its first thumbnail is wanted.
-const loaded = new Promise((resolve) => {
-  if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve, { once: true });
-  else resolve();
+// The samples by cluster, the most typical first; and where each of them stands there.
+const ranked = unpack(content.order, Uint32Array), rankOf = new Uint32Array(n);
+ranked.forEach((i, at) => { rankOf[i] = at; });
+const segments = content.clusters.map(() => [0, 0]);
+ranked.forEach((i, at) => {
+  const segment = segments[clusterOf[i]];
+  if (segment[1] === 0) segment[0] = at;
+  segment[1] = at + 1;
 });
-const sheets = new Map();
-function sheetUrl(index) {
-  if (!sheets.has(index)) {
-    const bytes = unpack(byId("sheet-" + index).textContent, Uint8Array);
-    sheets.set(index, URL.createObjectURL(new Blob([bytes], { type: "image/webp" })));
-  }
-  return sheets.get(index);
-}
 
-function paintThumb(element, i, side) {
-  const { width, height, columns } = content.thumbs, each = columns * columns;
-  const scale = side / Math.max(width, height), place = i % each;
-  const w = Math.round(width * scale), h = Math.round(height * scale);
-  const rows = Math.ceil(Math.min(each, n - Math.floor(i / each) * each) / columns);
-  element.style.width = w + "px";
-  element.style.height = h + "px";
-  element.style.boxSizing = "content-box";
-  loaded.then(() => { element.style.backgroundImage = `url(${sheetUrl(Math.floor(i / each))})`; });
-  element.style.backgroundSize = `${columns * w}px ${rows * h}px`;
-  element.style.backgroundPosition = `-${(place % columns) * w}px -${Math.floor(place / columns) * h}px`;
-  if (scale > 1.2) element.classList.add("pixels");
-}
-
-const unseen = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) {
-    if (!isIntersecting) continue;
-    unseen.unobserve(target);
-    paintThumb(target, Number(target.dataset.sample), Number(target.dataset.side));
-  }
-}, { rootMargin: "200px" });
-
-addEventListener("beforeprint", () => document.querySelectorAll("button.thumb").forEach((target) => {
-  paintThumb(target, Number(target.dataset.sample), Number(target.dataset.side));
-}));
-
-// A sample as something to press: its picture, or its id.
-function sampleButton(i, side = 44) {
-  const button = make("button", { type: "button", title: idOf(i) });
-  button.dataset.sample = i;
-  button.setAttribute("aria-label", `sample ${idOf(i)}, ${names.of(clusterOf[i])}, confidence ${confidenceOf[i].toFixed(2)}`);
-  button.addEventListener("click", () => openDialog(i));
-  if (content.thumbs) {
-    button.className = "thumb";
-    button.dataset.side = side;
-    const { width, height } = content.thumbs, scale = side / Math.max(width, height);
-    button.style.width = Math.round(width * scale) + 2 + "px";
-    button.style.height = Math.round(height * scale) + 2 + "px";
-    unseen.observe(button);
-  } else {
-    button.className = "chip";
-    button.textContent = idOf(i);
-  }
-  return button;
+// All members of a group that the page has, the most typical first; its clusters take turns.
+function membersOf(root) {
+  const lists = names.members(root).map((member) => ranked.subarray(...segments[member]));
+  if (lists.length === 1) return lists[0];
+  const placed = lists.flatMap((list) => Array.from(list, (i, at) => [at / list.length, i]));
+  return placed.sort((a, b) => a[0] - b[0]).map(([, i]) => i);
 }
 
 // Whether the second choice of a sample is another cluster still, after merging.
@@ -82,7 +33,7 @@ const sureOfGroup = (i) => confidenceOf[i] + (divided(i) || clusterOf[i] === sec
 
 function details(i, side = 112) {
   const parts = [];
-  if (content.thumbs) {
+  if (content.thumbs && side) {
     const picture = make("span", { className: "thumb", role: "img" });
     picture.setAttribute("aria-label", "picture of " + idOf(i));
     paintThumb(picture, i, side);

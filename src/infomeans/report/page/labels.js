@@ -18,7 +18,7 @@ let written = [];
 function writeLabels(roots) {
   written = [...roots].filter(centreOf).map((root) => {
     const name = names.title(root), label = make("span", {}, shortened(name || String(root), stage.width < 500 ? 14 : 24));
-    label.style.borderColor = colourOf(root);
+    label.style.borderColor = hueName(root);
     return { label, centre: centreOf(root), named: !!name, size: sizeOf(root) };
   }).sort((a, b) => b.named - a.named || b.size - a.size);
   labels.replaceChildren(...written.map(({ label }) => label));

@@ -6,14 +6,14 @@ const nothing = make("p", { className: "nothing", hidden: true }, "No sample pas
 plot.append(labels, ring, nothing);
 
 // The samples that pass the filters are shown; the painter is stale when it does not know them yet.
-let painter = null, shown = [], waiting = 0, stale = true;
+let painter = null, shown = [], shownMixed = [], waiting = 0, stale = true;
 
 // What is in view: the place in the middle and the pixels of a unit, on both axes alike. The stage is
 // as large as the canvas in pixels of the page; its scale is the one that shows the whole map.
 const view = { x: 0, y: 0, scale: 1 };
 const stage = { width: 1, height: 1, scale: 1 };
 let isWhole = true;
-const MARGIN = 32, NEAREST = 200;
+const MARGIN = 28, NARROW_MARGIN = 14, NEAREST = 200;
 
 function paintWith(chosen) {
   painter?.canvas.remove();
@@ -43,7 +43,8 @@ function measure() {
   const { canvas } = painter, { width, height } = canvas.getBoundingClientRect();
   const dots = isPaper() ? 3 : Math.min(devicePixelRatio || 1, 2);
   Object.assign(stage, { width: Math.max(width, 80), height: Math.max(height, 80) });
-  stage.scale = Math.min((stage.width - 2 * MARGIN) / across.span, (stage.height - 2 * MARGIN) / up.span);
+  const margin = stage.width < 500 ? NARROW_MARGIN : MARGIN;
+  stage.scale = Math.min((stage.width - 2 * margin) / across.span, (stage.height - 2 * margin) / up.span);
   if (isWhole) showWhole();
   const size = [stage.width, stage.height].map((side) => Math.round(side * dots));
   if (canvas.width === size[0] && canvas.height === size[1] && !stale) return;
@@ -89,7 +90,7 @@ for (let i = n - 1, seed = 1; i > 0; i--) {
 function fill() {
   stale = false;
   const rootOf = content.clusters.map((_, cluster) => names.root(cluster));
-  const lookOf = rootOf.map((root) => [...channels(colourOf(root)), SIGN_NAMES.indexOf(symbolOf(root))]);
+  const lookOf = rootOf.map((root) => [...channels(hueOf(root)), SIGN_NAMES.indexOf(symbolOf(root))]);
   const drawn = order.filter((i) => passes(i, rootOf[clusterOf[i]]));
   const places = new Float32Array(2 * drawn.length), looks = new Uint8Array(4 * drawn.length);
   drawn.forEach((i, at) => {
@@ -98,7 +99,8 @@ function fill() {
     looks.set(lookOf[clusterOf[i]], 4 * at);
   });
   painter.set(places, looks);
-  shown = [...drawn.sort()];
+  shownMixed = drawn;
+  shown = [...drawn].sort((a, b) => a - b);
   byId("shown").textContent = `${grouped(shown.length)} of ${grouped(n)}`;
   nothing.hidden = shown.length > 0;
   writeLabels(new Set(shown.map((i) => rootOf[clusterOf[i]])));
@@ -114,8 +116,9 @@ function paintMap(share = 1) {
   const size = Math.min(10, usual * Math.sqrt(nearness));
   painter.paint({ ...view, scale: view.scale * dots }, {
     share, side: Math.round(1.6 * size * dots), opacity: many ? 0.7 : 0.85,
-    rim: isDark() && !many ? channels(colour("soft")) : null,
+    rim: many ? null : channels(colour("paper")),
   });
+  paintPictures();
   placeLabels();
   ring.hidden = kept === null || !inside(toPixel(kept)) || !passes(kept, names.root(clusterOf[kept]));
   if (!ring.hidden) ring.style.transform = `translate(${toPixel(kept).map((at) => at.toFixed(1) + "px")})`;

@@ -86,7 +86,6 @@ const names = {
 const k = content.clusters.length;
 names.load();
 
-const colourOf = (cluster) => content.looks[cluster][0];
 const symbolOf = (cluster) => content.looks[cluster][1];
 
 // The signs on the map, the legend and the cards, as outlines in a square of 16.
@@ -99,13 +98,6 @@ const SIGNS = {
 };
 
 function signOf(cluster) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("class", "sign");
-  svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", SIGNS[symbolOf(cluster)]);
-  path.setAttribute("fill", colourOf(cluster));
-  svg.append(path);
-  return svg;
+  return draw("svg", { viewBox: "0 0 16 16", class: "sign", "aria-hidden": "true" },
+    draw("path", { d: SIGNS[symbolOf(cluster)], style: `fill: ${hueName(cluster)}` }));
 }

@@ -4,7 +4,9 @@ let kept = null;
 
 function tellKept() {
   if (kept === null) return;
-  byId("chosen").replaceChildren(make("h3", {}, "Sample"), make("div", { className: "details" }, ...details(kept, 144)));
+  const large = make("button", { type: "button" }, "Open large"), at = kept;
+  large.addEventListener("click", () => openLarge(at, [at]));
+  byId("chosen").replaceChildren(make("h3", {}, "Sample"), make("div", { className: "details" }, ...details(kept, 144)), make("div", { className: "row" }, large));
 }
 function keep(i) {
   kept = i;
@@ -18,6 +20,8 @@ function keep(i) {
 
 // The shown sample nearest to a pixel of the map, if it is near.
 function nearest([left, top], pick = PICK) {
+  const under = pictureAt(left, top);
+  if (under !== null) return under;
   const x = view.x + (left - stage.width / 2) / view.scale, y = view.y - (top - stage.height / 2) / view.scale;
   let best = null, least = (pick / view.scale) ** 2;
   for (const i of shown) {
