@@ -34,10 +34,10 @@ function measures(root) {
 const GAP = 14, PAD = 13, SPACE = 3, PICTURE = 54;
 function layout() {
   const width = isPaper() ? 620 : byId("cards").clientWidth, count = names.roots().length, least = content.table ? 300 : 236;
-  const columns = Math.max(1, Math.min(Math.floor((width + GAP) / (least + GAP)), count));
+  const most = Math.max(1, Math.min(Math.floor((width + GAP) / (least + GAP)), count)), columns = Math.ceil(count / Math.ceil(count / most));
   const inner = (width - GAP * (columns - 1)) / columns - 2 * PAD - 2;
   const across = Math.max(4, Math.floor(inner / PICTURE));
-  const down = columns === 1 ? 2 : count <= columns ? 6 : 3;
+  const down = columns === 1 ? 2 : count <= columns ? 5 : 3;
   return { columns, across, down, side: (inner - SPACE * (across - 1)) / across };
 }
 let laid = null;

@@ -16,7 +16,7 @@ const brief = (value) => (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(val
 // Round numbers that span the values; powers of ten on a logarithmic axis.
 function ticks(low, high, most) {
   const rough = (high - low) / most || Math.abs(high) || 1, power = 10 ** Math.floor(Math.log10(rough));
-  const width = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999), found = [];
+  const width = power * [1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * 0.999), found = [];
   for (let at = Math.ceil(low / width - 1e-9); at * width <= high + 1e-9 * width; at++) found.push(Number((at * width).toPrecision(12)));
   return found;
 }
@@ -24,7 +24,7 @@ function axis(values, log) {
   const seen = log ? values.map(Math.log10) : values, low = Math.min(...seen), high = Math.max(...seen);
   const pad = (high - low || Math.abs(high) || 1) * 0.06, from = low - pad, to = high + pad;
   const whole = log ? ticks(from, to, 4).filter(Number.isInteger) : [];
-  const marks = log && whole.length > 1 ? whole.map((at) => 10 ** at) : log ? ticks(10 ** from, 10 ** to, 3).filter((at) => at > 0) : ticks(from, to, 4);
+  const marks = log && whole.length > 1 ? whole.map((at) => 10 ** at) : log ? ticks(10 ** from, 10 ** to, 3).filter((at) => at > 0) : ticks(from, to, 5);
   const share = (value) => ((log ? Math.log10(value) : value) - from) / (to - from);
   return { share, marks: marks.filter((mark) => share(mark) >= 0 && share(mark) <= 1) };
 }

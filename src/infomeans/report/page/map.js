@@ -116,7 +116,7 @@ function paintMap(share = 1) {
   const size = Math.min(10, usual * Math.sqrt(nearness));
   painter.paint({ ...view, scale: view.scale * dots }, {
     share, side: Math.round(1.6 * size * dots), opacity: many ? 0.7 : 0.85,
-    rim: many ? null : channels(colour("paper")),
+    rim: many || size < 6 ? null : channels(colour("paper")),
   });
   paintPictures();
   placeLabels();

@@ -24,7 +24,7 @@ function moreMembers() {
   drawnMembers += next.length;
   const place = byId("members");
   if (content.table) place.querySelector("tbody").append(...next.map(memberRow));
-  else place.append(...next.map((i) => sampleButton(i, content.thumbs ? 64 : 44, waitingMembers)));
+  else place.append(...next.map((i) => sampleButton(i, innerWidth < 500 ? 56 : 64, waitingMembers)));
   byId("members-end").textContent = drawnMembers < waitingMembers.length
     ? `${grouped(drawnMembers)} of ${grouped(waitingMembers.length)}; scroll for more` : `all ${grouped(drawnMembers)} are shown`;
 }

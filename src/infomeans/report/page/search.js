@@ -18,7 +18,7 @@ function drawFound() {
   const { count, samples } = findSamples(search.value), asked = search.value.trim() !== "";
   byId("found").textContent = !asked ? "" : !count ? "No sample has this in its id."
     : `${counted(count)}${count > samples.length ? `, the first ${samples.length}` : ""}`;
-  byId("results").replaceChildren(...samples.map((i) => content.thumbs ? captioned(i, samples, idOf(i)) : sampleButton(i, 44, samples)));
+  byId("results").replaceChildren(...samples.map((i) => content.thumbs ? captioned(i, samples, idOf(i).split("/").pop()) : sampleButton(i, 44, samples)));
   byId("results").hidden = !samples.length;
   return samples;
 }
