@@ -37,9 +37,18 @@ def test_what_a_report_has_to_do_without_is_said(infomeans, own):
 
 def test_a_report_opens_in_the_browser(infomeans, own, monkeypatch):
     opened = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    infomeans("report", own, "--open")
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or True)
+    assert "browser" not in infomeans("report", own, "--open").output
     assert opened == [(own / "report.html").as_uri()]
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_where_no_browser_opens_the_path_is_said(infomeans, own, tmp_path, monkeypatch, command):
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    out = tmp_path / "page.html"
+    runs = [own] if command == "report" else [own, own]
+    said = infomeans(command, *runs, "--out", out, "--open").output
+    assert f"No browser could be opened; open {out} yourself" in " ".join(said.split())
 
 
 def test_what_cannot_be_reported_is_said_in_one_line(infomeans, own, tmp_path):
@@ -105,6 +114,6 @@ def test_runs_are_compared(infomeans, own, run, tmp_path, table):
     assert "have different samples" in other.output
     alone = infomeans("compare", run, "--out", tmp_path / "x.html", code=2)
     assert "at least two runs" in alone.output
-    twice = infomeans("compare", run, run, "--out", tmp_path / "x.html", code=2)
-    assert "given twice" in twice.output
     assert not (tmp_path / "x.html").exists()
+    infomeans("compare", run, run, "--out", tmp_path / "x.html")
+    assert "adjusted Rand index of 1.000" in (tmp_path / "x.html").read_text()

@@ -6,9 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.report.browsing import DRAWN, shown
+from tests.report.browsing import DRAWN, merge, shown
 
 from infomeans import data
+from infomeans.errors import InputError
 from infomeans.report import write_report
 from infomeans.report.compare import comparison
 from infomeans.runs import Run
@@ -18,11 +19,10 @@ from infomeans.workflows.request import Request
 
 def test_all_parts_are_there(page):
     parts = page.eval_on_selector_all("main > section", "all => all.map(one => one.id)")
-    assert parts == ["overview", "map", "clusters", "doubtful", "training", "labels"]
+    assert parts == ["overview", "clusters", "map", "doubtful", "training", "labels", "facts"]
     assert "120 samples fall into" in page.inner_text("#overview")
     assert "linear discriminants" in page.inner_text("#map") or "UMAP" in page.inner_text("#map")
     assert page.locator(".card").count() == 3
-    assert page.locator(".card img").count() == 3
     assert shown(page) == 120
 
 
@@ -31,8 +31,7 @@ def test_what_is_taken_out_has_its_name_back(page):
         page.fill(f"#cluster-{number} header input", name)
         page.keyboard.press("Tab")
     page.evaluate("keep([...clusterOf].indexOf(2))")
-    page.select_option("#cluster-0 select.merge", value="2")
-    page.click("#cluster-0 .join")
+    merge(page, 0, "2")
     assert page.input_value("#cluster-0 header input") == "A + B"
     assert "A + B" in page.inner_text("#chosen")
     page.click("#cluster-0 .parts button >> nth=1")
@@ -45,8 +44,7 @@ def test_names_and_merges_are_kept_saved_and_applied(show, image_run, tmp_path):
     nasty = "<b>top</b> \"rows\" & 'more'"
     page.fill("#cluster-0 input", nasty)
     page.keyboard.press("Tab")
-    page.select_option("#cluster-0 select.merge", value="2")
-    page.click("#cluster-0 .join")
+    merge(page, 0, "2")
     assert page.locator(".card").count() == 2
     assert page.input_value("#cluster-0 header input") == nasty
     assert nasty in page.inner_text("#legend")
@@ -75,8 +73,7 @@ def test_names_and_merges_are_kept_saved_and_applied(show, image_run, tmp_path):
 def test_what_the_browser_kept_yields_to_a_run_that_was_relabelled(show, image_run, tmp_path):
     run = Run(shutil.copytree(image_run.path, tmp_path / "run"))
     page = show(run.report)
-    page.select_option("#cluster-0 select.merge", value="1")
-    page.click("#cluster-0 .join")
+    merge(page, 0, "1")
     assert page.locator(".card").count() == 2
     (tmp_path / "names.json").write_text('{"names": {"2": "other"}}')
     run.rename(run.read_names(tmp_path / "names.json"))
@@ -98,24 +95,24 @@ def test_what_the_browser_kept_may_be_damaged(show, image_run, kept):
 def test_a_merged_group_is_surer_than_its_parts(page):
     parts = page.evaluate("content.clusters.map(one => one.confidence)")
     for other in ("1", "2"):
-        page.select_option("#cluster-0 select.merge", value=other)
-        page.click("#cluster-0 .join")
-    said = page.inner_text("#cluster-0 .hint")
-    assert float(said.removeprefix("mean confidence at least ")) > max(parts)
-    assert "no sample is in doubt" in page.inner_text("#doubtful")
-    assert page.locator("#pairs .panel").count() == 0
+        merge(page, 0, other)
+    said = page.inner_text("#cluster-0 .measures .value >> nth=1")
+    assert float(said.removeprefix("at least ")) > max(parts)
+    assert page.locator("#doubtful").is_hidden()
+    assert page.locator("nav a[href='#doubtful']").is_hidden()
 
 
 def test_names_reach_every_card(page):
     page.fill("#cluster-2 header input", "dogs")
     page.keyboard.press("Tab")
-    assert "dogs" in page.inner_text("#cluster-0 select.merge")
+    page.click("#cluster-0 .open")
+    assert "dogs" in page.inner_text("#cluster-view select.merge")
     assert "dogs (2)" in page.inner_text("#per-cluster")
 
 
 def test_everything_is_there_in_print(page):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_selector("#chart-confusion .main-svg")
+    page.wait_for_selector("#chart-confusion td")
     blank = "all => all.filter(e => !e.style.backgroundImage).length"
     page.wait_for_function("document.readyState === 'complete'")
     assert page.eval_on_selector_all("button.thumb", blank) == 0
@@ -136,10 +133,10 @@ def test_charts_are_there_in_figures(page):
     page.click("#epochs summary")
     page.wait_for_selector("#epochs td")
     assert page.locator("#epochs tbody tr").count() == page.evaluate("records.length")
-    page.click("#confusion summary")
-    page.wait_for_selector("#confusion td")
-    cells = page.eval_on_selector_all("#confusion td", "all => all.map(e => e.innerText)")
-    assert sum(int(cell) for at, cell in enumerate(cells) if at % 4) == 120
+    page.locator("#chart-confusion").scroll_into_view_if_needed()
+    page.wait_for_selector("#chart-confusion td")
+    cells = page.eval_on_selector_all("#chart-confusion td", "all => all.map(e => e.innerText)")
+    assert sum(int(cell) for cell in cells if cell) == 120
 
 
 def test_cards_are_sorted(page):
@@ -162,12 +159,20 @@ def test_a_thumbnail_opens_its_sample(page):
     assert page.inner_text("#chosen .id") == sample
 
 
-def test_charts_come_when_they_are_looked_at(page):
-    assert page.evaluate("typeof Plotly") == "undefined"
-    for part in ("loss", "information", "change", "confusion"):
-        page.locator(f"#chart-{part}").scroll_into_view_if_needed()
-        page.wait_for_selector(f"#chart-{part} .main-svg")
-    assert "warm-up" in page.inner_text("#chart-loss")
+def test_every_quantity_has_a_chart_of_the_epochs_that_know_it(page):
+    titles = page.eval_on_selector_all("#charts .title", "all => all.map(e => e.innerText)")
+    assert {"Loss", "I(X;K), nats", "Change of the targets"} <= set(titles)
+    assert "warm-up" in page.inner_text("#chart-mi")
+    left, right = page.evaluate(
+        """() => {
+            const line = document.querySelector('#chart-mi polyline').points;
+            return [line[0].x, line[line.numberOfItems - 1].x];
+        }"""
+    )
+    assert right - left > 0.7 * 360
+    last = page.evaluate("records.length")
+    assert f"epoch {last}" in page.inner_text("#chart-mi .now")
+    assert page.get_attribute("#chart-mi svg", "aria-label").startswith("I(X;K), nats: from ")
     assert page.locator("#per-cluster tbody tr").count() == 3
 
 
@@ -232,26 +237,58 @@ def test_hostile_names_are_only_text(show, table_run):
     assert page.inner_text("h1").startswith("<i>nasty.csv")
     assert "<img src=x onerror=alert(1)>" in page.inner_text("#clusters")
     assert page.locator("#clusters img").count() == 0
-    chip = page.locator(".chip").first
+    page.click("#cluster-0 .open")
+    chip = page.locator("#members .chip").first
     assert chip.inner_text().startswith("</script><b>")
     chip.click()
     assert page.inner_text("dialog .id").startswith("</script><b>")
-    assert "does not train" in page.inner_text("#training")
-    assert "No labels were given" in page.inner_text("#labels")
+
+
+def test_parts_without_content_are_left_out(show, table_run):
+    page = show(table_run.report)
+    for part in ("training", "labels", "strange"):
+        assert page.locator(f"#{part}").count() == 0
+        assert page.locator(f"nav a[href='#{part}']").count() == 0
+
+
+def without_input(run, folder):
+    """A copy of the run whose input is gone."""
+    copy = Run(shutil.copytree(run.path, folder / "copy"))
+    config = json.loads((copy.path / "config.json").read_text())
+    config["arguments"]["source"] = str(folder / "gone.npz")
+    (copy.path / "config.json").write_text(json.dumps(config))
+    return Run(copy.path)
 
 
 def test_a_page_without_its_samples_says_so(show, image_run, tmp_path):
-    run = Run(shutil.copytree(image_run.path, tmp_path / "run"))
-    config = json.loads((run.path / "config.json").read_text())
-    config["arguments"]["source"] = str(tmp_path / "gone.npz")
-    (run.path / "config.json").write_text(json.dumps(config))
-    page = show(write_report(Run(run.path)))
+    run = without_input(image_run, tmp_path)
+    run.report.unlink()
+    page = show(write_report(run))
     assert "cannot be read again" in page.inner_text("#overview")
-    assert "cannot be read any more" in page.inner_text("#labels")
+    assert "cannot be read any more" in page.inner_text("#overview")
+    assert page.locator("#labels").count() == 0
     assert page.locator(".card").count() == 3
-    assert page.locator(".card img").count() == 3
     assert page.locator(".thumb").count() == 0
     assert page.locator(".chip").count() > 0
+
+
+def test_a_new_page_keeps_the_pictures_of_an_earlier_one(show, image_run, tmp_path):
+    run = without_input(image_run, tmp_path)
+    page = show(write_report(run))
+    assert "from the earlier report" in page.inner_text("#overview")
+    assert page.locator(".mosaic .thumb").count() > 0
+    assert page.locator("#labels").count() == 1
+    old, new = (path.read_text(encoding="utf-8") for path in (image_run.report, run.report))
+    assert old.split('id="sheet-0">')[1] == new.split('id="sheet-0">')[1]
+
+
+def test_a_page_whose_pictures_cannot_be_kept_stays(image_run, tmp_path):
+    run = without_input(image_run, tmp_path)
+    old = run.report.read_text(encoding="utf-8").replace('"order":', '"other":')
+    run.report.write_text(old, encoding="utf-8")
+    with pytest.raises(InputError, match="left as it is"):
+        write_report(run)
+    assert run.report.read_text(encoding="utf-8") == old
 
 
 @pytest.mark.parametrize(("n", "k"), [(20, 2), (400, 100), (12, 1)])
@@ -320,10 +357,27 @@ def test_runs_stand_side_by_side(show, image_run, tmp_path):
     assert matrix[0, 2] == 1
     assert np.array_equal(matrix, matrix.T)
     assert "<b>other" in page.inner_text("#overview")
-    page.locator("#sankey").scroll_into_view_if_needed()
-    page.wait_for_selector("#sankey .sankey-link")
+    moved = page.evaluate("between(0, 1).count")
+    assert f"{moved} of 120 samples" in page.inner_text("#moved-said")
+    assert page.locator("#groups .panel").count() > 0
+    page.wait_for_function("document.querySelector('#groups .thumb').style.backgroundImage")
+    page.locator("#groups .thumb").first.click()
+    assert "→" in page.inner_text("#dialog-body")
+    page.click("#dialog .close")
     page.select_option("#to", label="same")
-    page.wait_for_function("document.querySelectorAll('#sankey .sankey-link').length === 3")
+    page.wait_for_function("document.querySelectorAll('#sankey path').length === 3")
+    assert "None" in page.inner_text("#moved-said")
+
+
+def test_a_run_stands_beside_itself(show, image_run, tmp_path):
+    path = tmp_path / "compare.html"
+    path.write_text(comparison([image_run, image_run]), encoding="utf-8")
+    page = show(path, wait="#sankey path", width=390)
+    assert "run (2)" in page.inner_text("#to")
+    assert "None: both have the same clusters" in page.inner_text("#moved-said")
+    page.select_option("#to", "0")
+    assert "None: both have the same clusters" in page.inner_text("#moved-said")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_classes_that_begin_alike_have_a_row_each(show, reported, stripes, tmp_path):
@@ -334,11 +388,8 @@ def test_classes_that_begin_alike_have_a_row_each(show, reported, stripes, tmp_p
     request = Request(str(tmp_path / "stripes.npz"), 3, method="kmeans", reading=reading)
     page = show(reported(request, tmp_path / "run").report)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_selector("#chart-confusion .main-svg")
-    assert page.locator("#chart-confusion .ytick text").count() == 3
-    cells = page.eval_on_selector_all(
-        "#chart-confusion .heatmap-label text", "all => all.map(e => e.textContent)"
-    )
+    assert page.locator("#chart-confusion tbody tr").count() == 3
+    cells = page.eval_on_selector_all("#chart-confusion td", "all => all.map(e => e.textContent)")
     assert sum(int(cell) for cell in cells if cell) == 120
 
 
@@ -349,9 +400,9 @@ def test_many_classes_have_names_that_can_be_read(show, reported, blobs, tmp_pat
     request = Request(str(tmp_path / "blobs.npz"), 4, method="kmeans", reading=reading)
     page = show(reported(request, tmp_path / "run").report)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_selector("#chart-confusion .ytick text")
+    page.wait_for_selector("#chart-confusion tbody th")
     boxes = page.eval_on_selector_all(
-        "#chart-confusion .ytick text", "all => all.map(e => e.getBoundingClientRect().toJSON())"
+        "#chart-confusion tbody th", "all => all.map(e => e.getBoundingClientRect().toJSON())"
     )
     boxes.sort(key=lambda box: box["top"])
     assert len(boxes) > 20

@@ -4,7 +4,8 @@ import pytest
 from infomeans import data
 from infomeans.data import Dataset
 from infomeans.data.rows import ArrayRows
-from infomeans.report import content
+from infomeans.report import content, judging
+from infomeans.report.features import features
 from infomeans.report.findings import Findings
 from infomeans.runs import Run
 
@@ -159,7 +160,7 @@ def test_features_that_set_a_cluster_apart_come_first(find):
     X = np.random.default_rng(0).normal(size=(100, 5))
     X[:25, 3] += 40
     X[:, 4] = 7
-    found = content.features(find(SURE, X=X, names=["a", "b", "c", "far", "constant"]))
+    found = features(find(SURE, X=X, names=["a", "b", "c", "far", "constant"]))
     first = found["clusters"][0][0]
     assert first["name"] == "far"
     assert first["mean"] == pytest.approx(X[:25, 3].mean())
@@ -172,12 +173,12 @@ def test_huge_numbers_break_nothing(find):
     X = np.random.default_rng(0).normal(size=(100, 3))
     X[0, 0] = 1e300
     found = find(SURE, X=X)
-    assert np.isfinite(content.features(found)["values"]).all()
-    assert len(content.baselines(found)) == 2
+    assert np.isfinite(features(found)["values"]).all()
+    assert len(judging.baselines(found)) == 2
 
 
 def test_images_have_no_table_of_features(find):
-    assert content.features(find(SURE, X=np.zeros((100, 8, 8)))) is None
+    assert features(find(SURE, X=np.zeros((100, 8, 8)))) is None
 
 
 def test_simpler_methods_stand_beside_the_result(find):
@@ -185,7 +186,7 @@ def test_simpler_methods_stand_beside_the_result(find):
     classes = np.repeat(np.arange(4), 25)
     start = {"agreement": 0.5, "acc": 0.6, "nmi": 0.5, "ari": 0.4}
     found = find(SURE, X=X, classes=classes, start=start, acc=1.0, nmi=1.0, ari=1.0)
-    own, begun, kmeans = content.baselines(found)
+    own, begun, kmeans = judging.baselines(found)
     assert own["agreement"] == 1
     assert begun["acc"] == 0.6
     assert kmeans["acc"] == kmeans["agreement"] == 1
@@ -193,7 +194,7 @@ def test_simpler_methods_stand_beside_the_result(find):
 
 def test_clusters_stand_against_the_classes_they_match(find):
     names = np.array(["10", "2", "x", "b²"])
-    found = content.against_classes(find(SURE, classes=names[np.repeat(np.arange(4), 25)]))
+    found = judging.against_classes(find(SURE, classes=names[np.repeat(np.arange(4), 25)]))
     assert found["classes"] == ["2", "10", "b²", "x"]
     assert found["clusters"] == [1, 0, 3, 2]
     assert np.array_equal(found["counts"], 25 * np.eye(4))
@@ -203,7 +204,7 @@ def test_clusters_stand_against_the_classes_they_match(find):
 @pytest.mark.parametrize("kinds", [2, 7])
 def test_more_or_fewer_classes_than_clusters(find, kinds):
     classes = np.arange(100) % kinds
-    found = content.against_classes(find(SURE, classes=classes))
+    found = judging.against_classes(find(SURE, classes=classes))
     counts = np.array(found["counts"])
     assert counts.shape == (kinds, 4)
     matched = [row for row in found["rows"] if row["class"] is not None]
@@ -213,13 +214,13 @@ def test_more_or_fewer_classes_than_clusters(find, kinds):
 
 
 def test_without_classes_there_is_nothing_to_stand_against(find):
-    assert content.against_classes(find(SURE)) is None
+    assert judging.against_classes(find(SURE)) is None
 
 
 def test_few_large_images_are_compared_with_kmeans(find):
     images = np.random.default_rng(0).random((20, 16, 16))
     posteriors = np.eye(2)[np.arange(20) % 2]
-    own, kmeans = content.baselines(find(posteriors, X=images))
+    own, kmeans = judging.baselines(find(posteriors, X=images))
     assert own["own"]
     assert -1 <= kmeans["agreement"] <= 1
 
@@ -227,14 +228,14 @@ def test_few_large_images_are_compared_with_kmeans(find):
 @pytest.mark.parametrize("shape", [(2,), (12, 12)])
 def test_copies_of_two_samples_stand_beside_two_clusters_of_kmeans(shape, find):
     X = np.random.default_rng(0).normal(size=(2, *shape)).repeat(50, axis=0)
-    _, kmeans = content.baselines(find(SURE, X=X))
+    _, kmeans = judging.baselines(find(SURE, X=X))
     assert 0 < kmeans["agreement"] < 1
 
 
 def test_samples_without_a_label_are_left_out_of_the_table_of_classes(find):
     classes = np.repeat(["a", "b", "", "d"], 25)
     classes[0] = ""
-    found = content.against_classes(find(SURE, classes=classes))
+    found = judging.against_classes(find(SURE, classes=classes))
     assert found["counts"].sum() == 74
     assert found["classes"] == ["a", "b", "d"]
     assert found["scores"] == {"acc": 1.0, "nmi": 1.0, "ari": 1.0, "scored": 74}
@@ -242,10 +243,10 @@ def test_samples_without_a_label_are_left_out_of_the_table_of_classes(find):
 
 
 def test_a_sample_of_the_data_without_any_label_has_a_baseline_without_scores(find, monkeypatch):
-    monkeypatch.setattr(content, "BASELINE_SAMPLES", 50)
+    monkeypatch.setattr(judging, "BASELINE_SAMPLES", 50)
     some = np.random.default_rng(0).permutation(100)[:50]
     classes = np.repeat(["a", "b", "c", "d"], 25)
     classes[some] = ""
-    *_, baseline = content.baselines(find(SURE, classes=classes))
+    *_, baseline = judging.baselines(find(SURE, classes=classes))
     assert baseline["method"].startswith("K-means")
     assert "acc" not in baseline

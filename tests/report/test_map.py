@@ -55,6 +55,7 @@ def look_at(page, sample, room):
             byId('map').scrollIntoView({behavior: 'instant'});
             Object.assign(view, {x: X[i], y: Y[i], scale: stage.height / (8 * room)});
             isWhole = false;
+            byId('with-pictures').checked = false;
             written = [];
             labels.replaceChildren();
             paintMap();
@@ -95,7 +96,7 @@ def test_a_point_has_the_colour_of_its_cluster_with_and_without_webgl(show, imag
     assert ("without WebGL" in page.inner_text("#map-note")) == bool(script)
     lonely, room = page.evaluate(LONELY)
     look_at(page, lonely, room)
-    wanted = page.evaluate("i => channels(colourOf(names.root(clusterOf[i])))", lonely)
+    wanted = page.evaluate("i => channels(hueOf(names.root(clusterOf[i])))", lonely)
 
     def far_off():
         x, y = pixel_of(page, lonely)
@@ -109,6 +110,7 @@ def test_a_point_has_the_colour_of_its_cluster_with_and_without_webgl(show, imag
 
 
 ALONE = """i => {
+    byId('with-pictures').checked = false;
     labels.replaceChildren();
     written = [];
     const square = SIGN_NAMES.indexOf('square');
@@ -141,7 +143,7 @@ def test_a_lost_graphics_card_leaves_a_plain_map(page):
     page.evaluate("painter.gl.getExtension('WEBGL_lose_context').loseContext()")
     page.wait_for_function("painter instanceof PlainPainter && painter.places.length === 240")
     assert "without WebGL" in page.inner_text("#map-note")
-    assert page.locator("#plot canvas").count() == 1
+    assert page.locator("#plot canvas:not(.film)").count() == 1
 
 
 INKED = """() => {
@@ -327,7 +329,7 @@ def test_a_tap_shows_the_sample_where_it_is(browser, image_run):
 
 def test_a_card_shows_its_cluster_wherever_one_was(page):
     page.evaluate("zoom(50, 5, 5)")
-    page.locator("#cluster-1 footer button").first.click()
+    page.click("#cluster-1 .show")
     assert page.evaluate("shown.length > 0 && shown.every(i => inside(toPixel(i)))")
     assert page.locator(".labels span").count() == 1
 

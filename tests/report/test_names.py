@@ -4,7 +4,7 @@ import json
 import shutil
 
 import numpy as np
-from tests.report.browsing import shown
+from tests.report.browsing import merge, shown
 
 from infomeans.report import write_report
 from infomeans.runs import Run
@@ -17,8 +17,7 @@ def test_names_of_merged_clusters_come_back_as_they_were_typed(show, image_run, 
     for number, name in (("0", "boots + clogs"), ("2", "shoes")):
         page.fill(f"#cluster-{number} header input", name)
         page.keyboard.press("Tab")
-    page.select_option("#cluster-0 select.merge", value="2")
-    page.click("#cluster-0 .join")
+    merge(page, 0, "2")
     for number in range(2):
         with page.expect_download() as download:
             page.click("#save")
@@ -37,8 +36,7 @@ def test_a_name_that_was_typed_for_a_group_stays_with_the_group(page):
     page.fill("#cluster-0 header input", "boots")
     page.keyboard.press("Tab")
     for other in ("1", "2"):
-        page.select_option("#cluster-0 select.merge", value=other)
-        page.click("#cluster-0 .join")
+        merge(page, 0, other)
     page.fill("#cluster-0 header input", "shoes")
     page.keyboard.press("Tab")
     page.click("#cluster-0 .parts button >> nth=0")
@@ -52,8 +50,7 @@ def test_a_group_can_lose_its_name(page):
     for number in ("0", "2"):
         page.fill(f"#cluster-{number} header input", f"row {number}")
         page.keyboard.press("Tab")
-    page.select_option("#cluster-0 select.merge", value="2")
-    page.click("#cluster-0 .join")
+    merge(page, 0, "2")
     page.fill("#cluster-0 header input", "")
     page.keyboard.press("Tab")
     assert page.evaluate("names.given") == {}

@@ -1,12 +1,11 @@
 """infomeans compare."""
 
-import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from infomeans.cli.reporting import say
+from infomeans.cli.reporting import open_page, say
 
 
 def compare(
@@ -28,4 +27,4 @@ def compare(
     write_atomic(out, page)
     say(f"Comparison: {out}")
     if show:
-        webbrowser.open(out.absolute().as_uri())
+        open_page(out)

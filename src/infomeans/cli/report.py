@@ -1,13 +1,12 @@
 """infomeans report."""
 
 import shlex
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from infomeans.cli.reporting import errors, loading, say, warn
+from infomeans.cli.reporting import errors, loading, open_page, say, warn
 
 if TYPE_CHECKING:
     from infomeans.data import Dataset
@@ -46,7 +45,7 @@ def report(
         path = write_report(made, out, projection=kind, tell=warn)
     say(f"Report: {path}")
     if show:
-        webbrowser.open(path.absolute().as_uri())
+        open_page(path)
 
 
 def leave_report(

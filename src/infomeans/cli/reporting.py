@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import webbrowser
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -83,6 +85,12 @@ def warn(message: str) -> None:
 def say(message: str) -> None:
     """Print a line on standard output, without markup."""
     console.print(escape(message), highlight=False, soft_wrap=True)
+
+
+def open_page(path: Path) -> None:
+    """Open a page in the browser, or say where it is."""
+    if not webbrowser.open(path.absolute().as_uri()):
+        warn(f"No browser could be opened; open {path} yourself.")
 
 
 def note(message: str) -> None:

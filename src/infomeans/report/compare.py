@@ -4,51 +4,63 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.cluster import contingency_matrix
 
 from infomeans._typing import IntArray
 from infomeans.data.files import printable
 from infomeans.durations import duration
 from infomeans.errors import InputError, few
 from infomeans.metrics import ari
-from infomeans.plots.palette import COLOURS, look
+from infomeans.plots.palette import COLOURS, DARK
+from infomeans.plots.thumbnails import Thumbnails, make_thumbnails
+from infomeans.report.findings import read_samples
+from infomeans.report.moved import moved
 from infomeans.report.pages import render
 from infomeans.runs import Labels, Run
 
 
 def comparison(runs: Sequence[Run]) -> str:
-    """A page that compares runs: their figures, and how well their clusters agree.
+    """A page that compares runs: their figures, their agreement, and the samples that moved.
 
     Parameters
     ----------
     runs : sequence of Run
-        Two or more complete runs on the same samples.
+        Two or more complete runs on the same samples; a run may be given twice.
     """
     if len(runs) < 2:
         raise InputError("A comparison needs at least two runs.")
     labels = [run.labels for run in runs]
-    clusters = _aligned(runs, labels)
+    places = _places(runs, labels)
+    clusters = [one.clusters[place] for one, place in zip(labels, places, strict=True)]
+    confidences = [one.confidences[place] for one, place in zip(labels, places, strict=True)]
     titles = _titles(runs)
     agreement = [[ari(a, b) for b in clusters] for a in clusters]
-    names = [_names(one) for one in labels]
+    flows = [
+        moved(clusters, confidences, a, b)
+        for a, b in combinations_with_replacement(range(len(runs)), 2)
+    ]
+    used = sorted({i for one in flows for group in one["groups"] for i in group["samples"]})
+    at = {sample: place for place, sample in enumerate(used)}
+    for group in (group for one in flows for group in one["groups"]):
+        group["samples"] = [at[i] for i in group["samples"]]
+    notes = _notes(runs, titles)
+    thumbs = _thumbnails(runs[0], used, notes)
     return render(
         "compare.html",
-        css=("base.css",),
-        js=("compare.js",),
+        css=("base.css", "report.css", "compare.css"),
+        js=("sprites.js", "flow.js", "compare.js"),
         content={
             "titles": titles,
-            "agreement": agreement,
-            "names": names,
-            "flows": [
-                {"from": a, "to": b, "cells": _flow(clusters[a], clusters[b])}
-                for a, b in combinations(range(len(runs)), 2)
-            ],
-            "looks": [look(cluster)[0] for cluster in range(max(map(_most, clusters)) + 1)],
-            "palette": COLOURS,
+            "names": [_names(one) for one in labels],
+            "flows": flows,
+            "n": len(clusters[0]),
+            "ids": [labels[0].ids[i] for i in used],
+            "palette": {"light": COLOURS, "dark": DARK},
+            "thumbs": thumbs
+            and {"width": thumbs.width, "height": thumbs.height, "columns": thumbs.columns},
         },
         title=f"{len(runs)} runs on {len(clusters[0]):,} samples",
         sentence=_sentence(titles, agreement),
@@ -56,14 +68,23 @@ def comparison(runs: Sequence[Run]) -> str:
         columns=list(_figures(runs[0])),
         matrix=agreement,
         titles=titles,
-        notes=_notes(runs, titles),
+        notes=notes,
+        sheets=thumbs.sheets if thumbs else [],
     )
 
 
-def _aligned(runs: Sequence[Run], labels: Sequence[Labels]) -> list[IntArray]:
-    """The clusters of all runs, in the sample order of the first run."""
+def _thumbnails(run: Run, used: list[int], notes: list[str]) -> Thumbnails | None:
+    """Pictures of some samples, if they are images that can still be read."""
+    if not used or len(run.config["data"]["sample_shape"]) < 2:
+        return None
+    data = read_samples(run, notes)
+    return None if data is None else make_thumbnails(data.batch(np.array(used)))
+
+
+def _places(runs: Sequence[Run], labels: Sequence[Labels]) -> list[IntArray]:
+    """Where each run has the samples of the first run."""
     first = labels[0].ids
-    aligned = []
+    places = []
     for run, one in zip(runs, labels, strict=True):
         place = {name: at for at, name in enumerate(one.ids)}
         differing = set(first) ^ place.keys()
@@ -72,18 +93,23 @@ def _aligned(runs: Sequence[Run], labels: Sequence[Labels]) -> list[IntArray]:
                 f"{run.path} and {runs[0].path} have different samples: only one of them has "
                 f"{few(sorted(differing))}."
             )
-        aligned.append(one.clusters[[place[name] for name in first]])
-    return aligned
+        places.append(np.array([place[name] for name in first]))
+    return places
 
 
 def _titles(runs: Sequence[Run]) -> list[str]:
-    """The shortest ends of the paths that are all different."""
-    for parts in range(1, 1 + max(len(run.path.absolute().parts) for run in runs)):
-        titles = [printable("/".join(run.path.absolute().parts[-parts:])) for run in runs]
-        if len(set(titles)) == len(titles):
-            return titles
-    twice = [str(path) for path, times in Counter(run.path for run in runs).items() if times > 1]
-    raise InputError(f"{few(twice) or runs[0].path} is given twice.")
+    """The shortest ends of the paths that are all different; a run given twice is numbered."""
+    paths = [run.path.absolute() for run in runs]
+    most = max(len(path.parts) for path in paths)
+    for parts in range(1, 1 + most):
+        titles = [printable("/".join(path.parts[-parts:])) for path in paths]
+        if len(set(titles)) == len(set(paths)):
+            break
+    seen: Counter[str] = Counter()
+    for at, title in enumerate(titles):
+        seen[title] += 1
+        titles[at] = title if seen[title] == 1 else f"{title} ({seen[title]})"
+    return titles
 
 
 def _notes(runs: Sequence[Run], titles: Sequence[str]) -> list[str]:
@@ -106,19 +132,6 @@ def _names(labels: Labels) -> dict[int, str]:
         return {}
     pairs = zip(labels.clusters.tolist(), labels.names, strict=True)
     return {cluster: name for cluster, name in pairs if name != str(cluster)}
-
-
-def _most(clusters: IntArray) -> int:
-    return int(clusters.max())
-
-
-def _flow(a: IntArray, b: IntArray) -> list[tuple[int, int, int]]:
-    """Number of samples in each pair of clusters of two runs."""
-    counts = contingency_matrix(a, b, sparse=True).tocoo()
-    rows, columns = np.unique(a)[counts.row], np.unique(b)[counts.col]
-    return [
-        (int(r), int(c), int(n)) for r, c, n in zip(rows, columns, counts.data, strict=True) if n
-    ]
 
 
 def _sentence(titles: Sequence[str], agreement: Sequence[Sequence[float]]) -> str:

@@ -43,14 +43,14 @@ class Earlier:
 
 
 def earlier(path: Path, content: Mapping[str, Any]) -> Earlier | None:
-    """What a page at this path has from the samples of the same run, in the same order.
+    """What a page at this path has from the same samples, in the same order.
 
     Parameters
     ----------
     path : Path
         The page; it need not exist.
     content : mapping
-        The content of the new page, with its `run` and `order`.
+        The content of the new page, with the `order` of its samples.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def earlier(path: Path, content: Mapping[str, Any]) -> Earlier | None:
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
         old = json.loads(_script(text, "content"))
-        same = all(old[name] == content[name] for name in ("run", "order"))
+        same = old["order"] == content["order"]
         kept = {name: old[name] for name in FROM_SAMPLES}
     except (ValueError, KeyError, TypeError):
         same, kept = False, {}

@@ -77,9 +77,8 @@ class _Scale:
     def __init__(self, values: Array) -> None:
         self.mean = float(values.mean())
         self.is_share = bool(np.isin(values, (0, 1)).all())
-        low, high = np.percentile(values, (1, 99)).tolist()
-        wide = high > low and not self.is_share
-        self.low, self.high = (low, high) if wide else (float(values.min()), float(values.max()))
+        ends = (0, 100) if self.is_share else (1, 99)
+        self.low, self.high = map(float, np.percentile(values, ends))
         spread = float(values.std()) or abs(self.mean) or 1.0
         self.decimals = 1 - math.floor(math.log10(spread))
 

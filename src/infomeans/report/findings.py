@@ -10,6 +10,9 @@ import numpy as np
 
 from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
+from infomeans.data import open as open_input
+from infomeans.data.files import printable
+from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.plots.typical import typical_samples
 from infomeans.runs import Run, entropies
@@ -107,3 +110,21 @@ class Findings:
     def members(self, cluster: int) -> IntArray:
         """Positions of the samples in a cluster."""
         return np.flatnonzero(self.clusters == cluster)
+
+
+def read_samples(run: Run, notes: list[str]) -> Dataset | None:
+    """Read the run's samples again; without labels if those fail; None and a note if all fails."""
+    request = run.config["arguments"]
+    reading = request["reading"]
+    tries = [reading, {k: v for k, v in reading.items() if k != "labels"}]
+    for options in tries if "labels" in reading else tries[:1]:
+        try:
+            data = open_input(request["source"], **options)
+        except (InputError, OSError) as error:
+            notes[:] = [printable(f"The input cannot be read again: {error}")]
+            continue
+        if data.fingerprint != run.config["data"]["fingerprint"]:
+            notes.append("The input has changed since the run, so it is not used.")
+            return None
+        return data
+    return None

@@ -11,10 +11,8 @@ import numpy as np
 
 from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
-from infomeans.data import open as open_input
 from infomeans.data.arrays import channels_first, network_shape
 from infomeans.data.files import printable
-from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.display import tones
 from infomeans.estimators.saving import load_model
@@ -25,7 +23,7 @@ from infomeans.plots.thumbnails import Thumbnails, data_url, make_thumbnails
 from infomeans.report import content as said
 from infomeans.report.earlier import Earlier, earlier
 from infomeans.report.features import features
-from infomeans.report.findings import Findings
+from infomeans.report.findings import Findings, read_samples
 from infomeans.report.judging import against_classes, baseline_table, baselines
 from infomeans.report.originals import originals
 from infomeans.report.pages import as_json, packed, render
@@ -94,31 +92,13 @@ def write_report(
     run.check_complete()
     notes: list[str] = []
     if data is None:
-        data = _samples(run, notes)
+        data = read_samples(run, notes)
         if tell and notes:
             tell(notes[0])
     path = out or run.report
     found = Findings(run, data, estimator)
     write_atomic(path, _Page(found, notes, projection, path).render())
     return path
-
-
-def _samples(run: Run, notes: list[str]) -> Dataset | None:
-    """Read the run's samples again; without labels if those fail; None and a note if all fails."""
-    request = run.config["arguments"]
-    reading = request["reading"]
-    tries = [reading, {k: v for k, v in reading.items() if k != "labels"}]
-    for options in tries if "labels" in reading else tries[:1]:
-        try:
-            data = open_input(request["source"], **options)
-        except (InputError, OSError) as error:
-            notes[:] = [printable(f"The input cannot be read again: {error}")]
-            continue
-        if data.fingerprint != run.config["data"]["fingerprint"]:
-            notes.append("The input has changed since the run, so it is not used.")
-            return None
-        return data
-    return None
 
 
 class _Page:

@@ -1,4 +1,4 @@
-// The agreement, shaded; and the flow between the clusters of two runs.
+// Two runs beside each other: pictures of the samples that moved, the flow, and the agreement.
 document.querySelectorAll("#matrix [data-share]").forEach((cell) => {
   cell.style.background = `color-mix(in srgb, var(--accent) ${Math.max(0, 45 * cell.dataset.share)}%, transparent)`;
 });
@@ -9,33 +9,80 @@ content.titles.forEach((title, run) => {
   to.append(make("option", { value: run, selected: run === 1 }, title));
 });
 
-function cells(a, b) {
-  if (a === b) return [];
-  const flow = content.flows.find((one) => one.from === Math.min(a, b) && one.to === Math.max(a, b));
-  return a < b ? flow.cells : flow.cells.map(([left, right, count]) => [right, left, count]);
+// What lies between two runs, seen from the first.
+function between(a, b) {
+  const found = content.flows.find((one) => one.from === Math.min(a, b) && one.to === Math.max(a, b));
+  if (a <= b) return found;
+  return {
+    ...found, cells: found.cells.map(([left, right, count]) => [right, left, count]),
+    partner: Object.fromEntries(Object.entries(found.partner).map(([left, right]) => [right, Number(left)])),
+    groups: found.groups.map((group) => ({ ...group, a: group.b, b: group.a })),
+  };
+}
+const nameIn = (run, cluster) => content.names[run][cluster] || "cluster " + cluster;
+
+const unseen = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    unseen.unobserve(target);
+    paintSprite(target, Number(target.dataset.sample), content.ids.length, 56);
+  }
+}, { rootMargin: "200px" });
+
+const dialog = byId("dialog");
+dialog.querySelector(".close").addEventListener("click", () => dialog.close());
+dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+function openSample(i, about) {
+  byId("dialog-picture").replaceChildren();
+  if (content.thumbs) {
+    const picture = make("span", { className: "thumb", role: "img" });
+    picture.setAttribute("aria-label", "picture of " + content.ids[i]);
+    paintSprite(picture, i, content.ids.length, Math.min(380, innerWidth - 80));
+    byId("dialog-picture").append(picture);
+  }
+  byId("dialog-body").replaceChildren(make("div", { className: "id" }, content.ids[i]), make("div", {}, about));
+  dialog.showModal();
 }
 
-const faint = (colour) => colour + "66";
-const nameIn = (run, cluster) => content.names[run][cluster] || String(cluster);
-
-function drawFlow(place) {
-  const a = Number(from.value), b = Number(to.value), all = cells(a, b);
-  const total = all.reduce((sum, cell) => sum + cell[2], 0);
-  const kept = all.filter((cell) => cell[2] >= total * Number(least.value));
-  const lefts = [...new Set(kept.map((cell) => cell[0]))], rights = [...new Set(kept.map((cell) => cell[1]))];
-  const looks = [...lefts, ...rights].map((cluster) => content.looks[cluster]);
-  Plotly.react(place, [{
-    type: "sankey", arrangement: "snap", valueformat: ",d",
-    node: {
-      label: [...lefts.map((c) => escapeText(nameIn(a, c))), ...rights.map((c) => escapeText(nameIn(b, c)))], color: looks,
-      pad: lefts.length > 40 ? 3 : 10, thickness: 14, line: { width: 0 }, hovertemplate: "%{label}: %{value} samples<extra></extra>",
-    },
-    link: {
-      source: kept.map((cell) => lefts.indexOf(cell[0])), target: kept.map((cell) => lefts.length + rights.indexOf(cell[1])),
-      value: kept.map((cell) => cell[2]), color: kept.map((cell) => faint(content.looks[cell[0]])),
-      hovertemplate: "%{source.label} → %{target.label}: %{value} samples<extra></extra>",
-    },
-  }], baseLayout({ height: Math.max(380, 24 * Math.max(lefts.length, rights.length)), margin: { l: 8, r: 8, t: 16, b: 16 } }), plainConfig);
+function sampleOf(i, about) {
+  const button = make("button", { type: "button", title: content.ids[i], className: content.thumbs ? "thumb" : "chip" });
+  button.setAttribute("aria-label", `sample ${content.ids[i]}, ${about}`);
+  button.addEventListener("click", () => openSample(i, about));
+  button.dataset.sample = i;
+  if (content.thumbs) {
+    [button.style.width, button.style.height] = spriteSize(56).map((length) => length + "px");
+    unseen.observe(button);
+  } else button.textContent = content.ids[i];
+  return button;
 }
-chart("sankey", 380, drawFlow);
-[from, to, least].forEach((select) => select.addEventListener("change", redraw));
+
+function dot(cluster) {
+  const mark = make("span", { className: "dot" });
+  mark.style.background = cluster === undefined ? "var(--field)" : hueName(cluster);
+  return mark;
+}
+
+function groupPanel(group, back) {
+  const a = Number(from.value), b = Number(to.value), stood = back.get(group.b);
+  const about = `${nameIn(a, group.a)} → ${nameIn(b, group.b)}`;
+  const meaning = stood === undefined ? "which stands for no cluster of the first run" : `which stands for ${nameIn(a, stood)}`;
+  return make("div", { className: "panel" },
+    make("div", { className: "row" }, dot(group.a), nameIn(a, group.a), make("span", { className: "hint" }, "→"), dot(stood), nameIn(b, group.b)),
+    make("div", { className: "thumbs" }, ...group.samples.map((i) => sampleOf(i, about))),
+    make("div", { className: "hint" }, `${grouped(group.count)} ${group.count === 1 ? "sample" : "samples"}${group.count > group.samples.length ? `, ${group.samples.length} of them shown` : ""}; now in ${nameIn(b, group.b)}, ${meaning}.`));
+}
+
+function drawPair() {
+  const a = Number(from.value), b = Number(to.value), { cells, partner, count, kinds, groups } = between(a, b);
+  const back = new Map(Object.entries(partner).map(([left, right]) => [right, Number(left)]));
+  const share = count / content.n, more = kinds > groups.length ? ` The ${groups.length} largest of ${grouped(kinds)} groups are shown.` : "";
+  byId("moved-said").textContent = count
+    ? `Each cluster is matched with the one that shares most samples with it. ${grouped(count)} of ${grouped(content.n)} samples (${percent(share)}) lie elsewhere.${more}`
+    : "None: both have the same clusters, whatever their numbers.";
+  byId("groups").replaceChildren(...groups.map((group) => groupPanel(group, back)));
+  const kept = cells.filter((cell) => cell[2] >= content.n * Number(least.value));
+  byId("band").textContent = "";
+  byId("sankey").replaceChildren(flowPicture(kept, cells, partner, (side, cluster) => nameIn(side ? b : a, cluster), (text) => { byId("band").textContent = text; }));
+}
+drawPair();
+[from, to, least].forEach((select) => select.addEventListener("change", drawPair));

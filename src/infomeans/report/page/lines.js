@@ -38,7 +38,7 @@ function bands(first, last, x) {
     found[found.length - 1].to = at;
   }
   return found.flatMap(({ name, from, to }, at) => {
-    const left = x(from - 0.5), width = x(to + 0.5) - left, band = draw("rect", { class: at % 2 ? "band odd" : "band", x: left, y: BOX.top, width, height: BOX.height - BOX.top - BOX.bottom });
+    const left = x(from - 0.5), width = x(to + 0.5) - left, band = draw("rect", { class: at % 2 ? "band odd" : "band", x: left, y: BOX.top, width, height: BOX.height - BOX.top - BOX.bottom }, draw("title", {}, name));
     if (width < 6.2 * name.length) return [band];
     return [band, draw("text", { class: "phase", x: left + width / 2, y: BOX.top - 7, "text-anchor": "middle" }, name)];
   });
