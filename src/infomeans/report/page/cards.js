@@ -20,23 +20,23 @@ function measures(root) {
   const size = sizeOf(root), share = size / content.n;
   if (!size) return make("p", { className: "hint" }, "No sample lies here.");
   const sure = sureOfAll(root), least = names.members(root).length > 1 ? "at least " : "";
-  const line = (name, text, value) => {
+  const line = (name, title, text, value) => {
     const bar = make("span");
     bar.style.width = Math.max(100 * value, 0.5) + "%";
     bar.style.background = hueName(root);
-    return [make("span", {}, name), make("div", { className: "bar" }, bar), make("span", { className: "value" }, text)];
+    return [make("span", { title }, name), make("div", { className: "bar" }, bar), make("span", { className: "value" }, text)];
   };
-  return make("div", { className: "measures" }, ...line("share of all", percent(share), share),
-    ...line("mean confidence", least + sure.toFixed(3), sure));
+  return make("div", { className: "measures" }, ...line("share", "share of all samples", percent(share), share),
+    ...line("confidence", "mean confidence of its samples", least + sure.toFixed(3), sure));
 }
 
 // Cards in as many columns as fit, and mosaics as wide as a card.
 const GAP = 14, PAD = 13, SPACE = 3, PICTURE = 54;
 function layout() {
-  const width = isPaper() ? 620 : byId("cards").clientWidth, count = names.roots().length, least = content.table ? 300 : 236;
+  const width = isPaper() ? 620 : byId("cards").clientWidth, count = names.roots().length, least = content.table ? 300 : 216;
   const most = Math.max(1, Math.min(Math.floor((width + GAP) / (least + GAP)), count)), columns = Math.ceil(count / Math.ceil(count / most));
   const inner = (width - GAP * (columns - 1)) / columns - 2 * PAD - 2;
-  const across = Math.max(4, Math.floor(inner / PICTURE));
+  const across = Math.max(4, Math.round(inner / PICTURE));
   const down = columns === 1 ? 2 : count <= columns ? 5 : 3;
   return { columns, across, down, side: (inner - SPACE * (across - 1)) / across };
 }

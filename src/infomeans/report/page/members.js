@@ -2,10 +2,11 @@
 const clusterView = byId("cluster-view"), CHUNK = 120;
 let viewed = null, waitingMembers = [], drawnMembers = 0;
 
+const natural = new Intl.Collator("en", { numeric: true });
 const ORDERS = {
   typical: (list) => [...list],
   doubtful: (list) => [...list].sort((a, b) => sureOfGroup(a) - sureOfGroup(b) || rankOf[b] - rankOf[a]),
-  id: (list) => [...list].sort((a, b) => idOf(a).localeCompare(idOf(b), "en", { numeric: true })),
+  id: (list) => [...list].sort((a, b) => natural.compare(idOf(a), idOf(b))),
 };
 
 function memberRow(i) {

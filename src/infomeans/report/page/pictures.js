@@ -1,6 +1,6 @@
 // The pictures on the map: when one looks nearer, or sees few samples, they stand in place of the points.
 // No two of them overlap; the samples that find no room stay points.
-const film = make("canvas", { className: "film" }), FEW_IN_VIEW = 150, NEAR = 2;
+const film = make("canvas", { className: "film" }), FEW_IN_VIEW = 150, NEAR = 1.5;
 film.setAttribute("aria-hidden", "true");
 plot.insertBefore(film, labels);
 let placed = [];
