@@ -8,7 +8,7 @@ from sklearn.metrics import silhouette_score
 
 from infomeans.errors import InputError
 from infomeans.plots import projection
-from infomeans.plots.palette import COLOURS, look
+from infomeans.plots.palette import COLOURS, DARK, look
 from infomeans.plots.projection import draw_map
 
 
@@ -119,10 +119,11 @@ SIGHT = {
 """What the colour-blind see, after Machado, Oliveira and Fernandes (2009)."""
 
 
+@pytest.mark.parametrize("colours", [COLOURS, DARK], ids=["light", "dark"])
 @pytest.mark.parametrize("sight", SIGHT)
-def test_colours_are_told_apart_by_everyone(sight):
+def test_colours_are_told_apart_by_everyone(sight, colours):
     seen = []
-    for colour in COLOURS:
+    for colour in colours:
         rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
         linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
         seen.append(lab(np.clip(SIGHT[sight] @ linear, 0, 1)))

@@ -81,7 +81,7 @@ def show(browser):
         if script:
             context.add_init_script(script)
         page = context.new_page()
-        page.set_default_timeout(8_000)
+        page.set_default_timeout(30_000)
         page.on("dialog", lambda dialog: dialog.accept())
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda m: m.type == "error" and errors.append(m.text))

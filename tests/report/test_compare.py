@@ -31,7 +31,7 @@ def test_runs_stand_side_by_side(show, image_run, tmp_path):
     third = Run(shutil.copytree(image_run.path, tmp_path / "same"))
     path = tmp_path / "compare.html"
     path.write_text(comparison([image_run, second, third]), encoding="utf-8")
-    page = show(path, wait="#matrix")
+    page = show(path, wait="#sankey path")
     cells = page.eval_on_selector_all(
         "#matrix tbody td[data-share]", "all => all.map(e => +e.innerText)"
     )

@@ -8,6 +8,8 @@ from PIL import Image
 from tests.report.browsing import DRAWN
 
 from infomeans.plots.palette import COLOURS, DARK
+from infomeans.report import write_report
+from infomeans.runs import Run
 from infomeans.workflows.request import Request
 
 PAINTED = "document.querySelector('.mosaic .thumb').style.backgroundImage"
@@ -233,7 +235,19 @@ def test_on_a_phone_the_navigation_is_whole_and_the_map_large(show, image_run):
     assert 0.8 < plot["height"] / plot["width"] < 1.3
 
 
-def test_strange_samples_and_the_tree_are_shown_if_there_are_any(show, image_run, tmp_path):
+def test_strange_samples_are_shown_if_they_have_scores(show, image_run, tmp_path):
+    run = Run(image_run.path)
+    scores = np.linspace(0, 1, 120)
+    object.__setattr__(run.labels, "outlier", scores)
+    page = show(write_report(run, tmp_path / "page.html"))
+    said = page.eval_on_selector_all("#strangest figure", "all => all.map(e => e.innerText)")
+    assert said[0].startswith("1.00")
+    first = page.eval_on_selector_all("#strangest button", "all => all.map(e => e.title)")
+    assert first[:3] == ["119", "118", "117"]
+    assert page.locator("nav a[href='#strange']").count() == 1
+
+
+def test_the_tree_of_the_clusters_is_shown_if_there_is_one(show, image_run, tmp_path):
     text = image_run.report.read_text(encoding="utf-8")
     before, rest = text.split('id="content">', 1)
     plain, after = rest.split("</script>", 1)

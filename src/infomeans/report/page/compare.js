@@ -29,6 +29,10 @@ const unseen = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "200px" });
 
+addEventListener("beforeprint", () => document.querySelectorAll("button.thumb").forEach((target) => {
+  paintSprite(target, Number(target.dataset.sample), content.ids.length, 56);
+}));
+
 const dialog = byId("dialog");
 dialog.querySelector(".close").addEventListener("click", () => dialog.close());
 dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });

@@ -26,8 +26,9 @@ function moreMembers() {
   const place = byId("members");
   if (content.table) place.querySelector("tbody").append(...next.map(memberRow));
   else place.append(...next.map((i) => sampleButton(i, innerWidth < 500 ? 56 : 64, waitingMembers)));
-  byId("members-end").textContent = drawnMembers < waitingMembers.length
-    ? `${grouped(drawnMembers)} of ${grouped(waitingMembers.length)}; scroll for more` : `all ${grouped(drawnMembers)} are shown`;
+  const size = sizeOf(viewed), whole = waitingMembers.length < size ? `; the page holds ${grouped(waitingMembers.length)} of its ${grouped(size)}` : "";
+  byId("members-end").textContent = (drawnMembers < waitingMembers.length
+    ? `${grouped(drawnMembers)} of ${grouped(waitingMembers.length)}; scroll for more` : `all ${grouped(drawnMembers)} are shown`) + whole;
 }
 // The end is watched anew after each load: a watcher tells only of changes.
 const endWatcher = new IntersectionObserver((entries) => {
