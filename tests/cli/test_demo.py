@@ -29,8 +29,8 @@ def test_the_demo_compares_five_methods_and_writes_a_run(infomeans, tmp_path, mo
         raise AssertionError("read a second time")
 
     out = tmp_path / "run"
-    for name in ("load_model", "open_input"):
-        monkeypatch.setattr(f"infomeans.report.report.{name}", refuse)
+    for name in ("report.load_model", "findings.open_input"):
+        monkeypatch.setattr(f"infomeans.report.{name}", refuse)
     shown = infomeans("demo", "--out", out).output
     methods = ["kmeans", "autoencoder+kmeans", "graph", "graph-embedding", "mi-adm"]
     for method in methods:

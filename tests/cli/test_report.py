@@ -32,7 +32,9 @@ def test_what_a_report_has_to_do_without_is_said(infomeans, own):
     config = json.loads((own / "config.json").read_text())
     config["arguments"]["source"] = str(own / "gone")
     (own / "config.json").write_text(json.dumps(config))
-    assert "cannot be read again" in infomeans("report", own).stderr
+    said = infomeans("report", own).stderr
+    assert "cannot be read again" in said
+    assert "from the earlier report" in said
 
 
 def test_a_report_opens_in_the_browser(infomeans, own, monkeypatch):

@@ -287,6 +287,7 @@ def test_a_page_whose_pictures_cannot_be_kept_stays(image_run, tmp_path):
     with pytest.raises(InputError, match="left as it is"):
         write_report(run)
     assert run.report.read_text(encoding="utf-8") == old
+    assert write_report(run, tmp_path / "plain.html").exists()
 
 
 @pytest.mark.parametrize(("n", "k"), [(20, 2), (400, 100), (12, 1)])

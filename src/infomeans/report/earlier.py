@@ -42,7 +42,7 @@ class Earlier:
     sheets: list[str]
 
 
-def earlier(path: Path, content: Mapping[str, Any]) -> Earlier | None:
+def earlier(path: Path, content: Mapping[str, Any], *, replaced: bool) -> Earlier | None:
     """What a page at this path has from the same samples, in the same order.
 
     Parameters
@@ -51,11 +51,13 @@ def earlier(path: Path, content: Mapping[str, Any]) -> Earlier | None:
         The page; it need not exist.
     content : mapping
         The content of the new page, with the `order` of its samples.
+    replaced : bool
+        Whether the new page takes the place of this one.
 
     Raises
     ------
     InputError
-        If the page shows samples in a form that cannot be taken over.
+        If the page would be replaced, but shows samples in a form that cannot be taken over.
     """
     if not path.is_file():
         return None
@@ -69,7 +71,7 @@ def earlier(path: Path, content: Mapping[str, Any]) -> Earlier | None:
     sheets = re.findall(r'<script type="text/plain" id="sheet-\d+">([^<]*)</script>', text)
     if same:
         return Earlier(kept, sheets) if sheets or any(kept.values()) else None
-    if sheets or '"table":{' in text:
+    if replaced and (sheets or '"table":{' in text):
         raise InputError(
             f"{path} shows samples that a new page would lack, so it is left as it is; name "
             f"another file with --out."

@@ -93,11 +93,11 @@ def write_report(
     notes: list[str] = []
     if data is None:
         data = read_samples(run, notes)
-        if tell and notes:
-            tell(notes[0])
     path = out or run.report
     found = Findings(run, data, estimator)
     write_atomic(path, _Page(found, notes, projection, path).render())
+    if tell and notes:
+        tell(" ".join(notes))
     return path
 
 
@@ -145,7 +145,7 @@ class _Page:
             "history": run.history,
         }
         if found.data is None:
-            kept = earlier(run.report, content)
+            kept = earlier(run.report, content, replaced=self.path == run.report)
             if kept:
                 self.notes.append("What is shown of the samples is from the earlier report.")
         else:
