@@ -1,5 +1,6 @@
 """Pictures in a real browser: mosaics, the map, all members, one by itself."""
 
+import io
 import json
 
 import numpy as np
@@ -41,6 +42,17 @@ def test_a_thumbnail_shows_its_own_sample(page, stripes):
     grey = np.array(pixels).reshape(9, 8, 4)[..., 0].ravel()
     likeness = [np.corrcoef(grey, image.ravel())[0, 1] for image in stripes[0]]
     assert np.argmax(likeness) == sample
+
+
+def test_a_small_picture_shows_its_own_sample_too(page, stripes):
+    page.click("#cluster-1 .open")
+    thumb = page.locator("#members .thumb").nth(4)
+    page.wait_for_function("document.querySelectorAll('#members .thumb')[4].style.backgroundImage")
+    page.wait_for_timeout(200)
+    seen = Image.open(io.BytesIO(thumb.screenshot())).convert("L").resize((8, 9), Image.BOX)
+    grey = np.asarray(seen, dtype=float).ravel()
+    likeness = [np.corrcoef(grey, image.ravel())[0, 1] for image in stripes[0]]
+    assert np.argmax(likeness) == int(thumb.get_attribute("data-sample"))
 
 
 @pytest.fixture(scope="module")
@@ -223,15 +235,16 @@ def test_opened_parts_stick_out_nowhere(show, image_run, wine, width):
         assert page.locator("dialog[open]").count() == 0
 
 
-def test_on_a_phone_the_navigation_is_whole_and_the_map_large(show, image_run):
-    page = show(image_run.report, width=390)
+@pytest.mark.parametrize("width", [320, 390])
+def test_on_a_phone_the_navigation_is_whole_and_the_map_large(show, image_run, width):
+    page = show(image_run.report, width=width)
     boxes = page.eval_on_selector_all(
         "nav a", "all => all.map(one => one.getBoundingClientRect().toJSON())"
     )
     assert len(boxes) == 6
-    assert all(box["left"] >= 0 and box["right"] <= 390 for box in boxes)
+    assert all(box["left"] >= 0 and box["right"] <= width for box in boxes)
     plot = page.locator("#plot").bounding_box()
-    assert plot["width"] > 0.95 * 370
+    assert plot["width"] > 0.9 * width
     assert 0.8 < plot["height"] / plot["width"] < 1.3
 
 
