@@ -19,6 +19,9 @@ UNSTABLE = 0.7
 DISPUTED = 0.5
 """Below this stability a sample is in doubt: other starts mostly put it elsewhere."""
 
+STRANGE = 0.99
+"""From this outlier score on, a sample is set apart when pictures are sorted."""
+
 RAISED = 0.01
 """Training has raised the score if it rose by this share of log K."""
 

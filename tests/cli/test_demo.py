@@ -39,7 +39,7 @@ def test_the_demo_compares_five_methods_and_writes_a_run(infomeans, tmp_path, mo
     with (out / "labels.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 1797
-    assert list(rows[0]) == ["id", "cluster", "confidence", "entropy", "stability"]
+    assert list(rows[0]) == ["id", "cluster", "confidence", "entropy", "stability", "outlier"]
     assert {int(row["cluster"]) for row in rows} <= set(range(10))
     metrics = json.loads((out / "metrics.json").read_text())
     assert [row["method"] for row in metrics["methods"]] == methods

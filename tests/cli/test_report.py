@@ -79,7 +79,7 @@ def test_new_samples_are_named_and_merged_too(infomeans, own, photos, tmp_path):
     infomeans("relabel", own, tmp_path / "names.json")
     infomeans("predict", own, photos / "kind 0", "--out", tmp_path / "new.csv")
     lines = (tmp_path / "new.csv").read_text().splitlines()
-    assert lines[0] == "id,cluster,confidence,entropy,name"
+    assert lines[0] == "id,cluster,confidence,entropy,outlier,name"
     assert {line.rsplit(",", 1)[1] for line in lines[1:]} == {"all"}
 
 

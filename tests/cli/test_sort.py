@@ -40,20 +40,36 @@ def test_every_picture_is_copied_into_the_folder_of_its_cluster(infomeans, pictu
         assert all(not path.is_symlink() for path in own)
 
 
-def test_the_most_typical_comes_first_and_doubtful_ones_are_apart(infomeans, pictures, tmp_path):
+def test_the_most_typical_comes_first_and_doubtful_and_strange_ones_are_apart(
+    infomeans, pictures, tmp_path
+):
     run, _ = pictures
     made = Run(run)
     stability = np.where(np.arange(len(made.labels.ids)) % 10, 1.0, 0.1)
+    outliers = np.where(np.arange(len(made.labels.ids)) % 7 == 1, 0.99, 0.98)
     made.write_results(
-        made.labels.ids, made.posteriors, made.embedding, made.metrics, stability=stability
+        made.labels.ids,
+        made.posteriors,
+        made.embedding,
+        made.metrics,
+        stability=stability,
+        outliers=outliers,
     )
-    infomeans("sort", run, "--into", tmp_path / "sorted")
+    said = infomeans("sort", run, "--into", tmp_path / "sorted").output
+    strange = {
+        path.name.split("-", 1)[1] for path in files(tmp_path / "sorted") if "strange" in path.parts
+    }
+    ids = np.array(made.labels.ids)[outliers == 0.99]
+    assert strange == {id_.rsplit("/", 1)[1] for id_ in ids}
+    assert f"and {len(ids)} strange" in said
     apart = files(tmp_path / "sorted" / "cluster-0" / "doubtful")
     labels, z = Run(run).labels, Run(run).embedding
     expected = {
         id_.rsplit("/", 1)[1]
-        for id_, cluster, stable in zip(labels.ids, labels.clusters, labels.stability, strict=True)
-        if cluster == 0 and stable < 0.5
+        for id_, cluster, stable, outlier in zip(
+            labels.ids, labels.clusters, labels.stability, labels.outliers, strict=True
+        )
+        if cluster == 0 and stable < 0.5 and outlier < 0.99
     }
     assert {path.name.split("-", 1)[1] for path in apart} == expected
     first = min((tmp_path / "sorted" / "cluster-0").glob("*.png")).name.split("-", 1)[1]

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from infomeans.errors import InputError
+from infomeans.naming import Names
 from infomeans.runs import Labels, Run, check_free, check_table, free_folder
 
 CONFIG = {"versions": {"infomeans": "9.0"}, "arguments": {}, "data": {}, "seed": 3}
@@ -31,6 +32,20 @@ def test_labels_come_with_confidence_and_entropy(tmp_path):
         "0,0,1.000000,0.000000",
         "1,1,0.750000,0.562335",
     ]
+
+
+def test_outlier_scores_have_a_column(tmp_path):
+    run = Run.create(tmp_path / "run", CONFIG)
+    scores = {"stability": np.ones(2), "outliers": np.array([0.25, 1.0])}
+    run.write_results(IDS, POSTERIORS, np.eye(2), {}, parquet=True, **scores)
+    for again in (Run(tmp_path / "run"), run):
+        again.rename(Names({0: "first"}, run=again.key))
+        assert Run(tmp_path / "run").labels.outliers.tolist() == [0.25, 1.0]
+    lines = (tmp_path / "run" / "labels.csv").read_text().splitlines()
+    assert lines[0] == "id,cluster,confidence,entropy,stability,outlier,name"
+    assert lines[1].endswith(",1.000000,0.2500,first")
+    table = pq.read_table(tmp_path / "run" / "labels.parquet").to_pydict()
+    assert table["outlier"] == [0.25, 1.0]
 
 
 def test_a_run_reads_back_what_was_written(tmp_path):

@@ -17,8 +17,8 @@ def sort(
 ) -> None:
     """Put the pictures of a run into one folder per cluster.
 
-    The most typical pictures come first, and doubtful ones are in a folder of their own. The
-    originals stay where they are.
+    The most typical pictures come first, and doubtful and strange ones are in folders of their own.
+    The originals stay where they are.
 
     Example: infomeans sort run --into sorted
     """
@@ -34,5 +34,5 @@ def sort(
         warn(missing_text(done.missing))
     say(
         f"{done.pictures:,} pictures in {done.folders} folders, {done.doubtful:,} of them "
-        f"doubtful: {into}"
+        f"doubtful and {done.strange:,} strange: {into}"
     )

@@ -27,7 +27,7 @@ from infomeans import functional as IF
 from infomeans.data import Dataset
 from infomeans.data.arrays import channel_axis
 from infomeans.data.rows import BLOCK
-from infomeans.errors import warn_caller
+from infomeans.errors import InputError, warn_caller
 from infomeans.estimators import saving
 from infomeans.estimators.display import ClusterDisplay
 from infomeans.graph import Hierarchy, cluster_tree, number_of_clusters
@@ -148,13 +148,13 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return int(self.random_state)
 
     def _outputs(
-        self, X: ArrayLike | Dataset, *, posteriors: bool = True
+        self, X: ArrayLike | Dataset, *, posteriors: bool = True, outliers: bool = False
     ) -> Iterator[tuple[Tensor, ...]]:
         """The model's outputs for these samples, block by block."""
         data, device = self._dataset(X, reset=False), make_fabric(self.device).device
         model = self.model_
         prepared = (model.prepare(block, device) for block in data.blocks())
-        outputs = model.outputs(prepared, device, posteriors=posteriors)
+        outputs = model.outputs(prepared, device, posteriors=posteriors, outliers=outliers)
         while True:
             # Restore the caller's number of threads between two blocks.
             with limited(self.n_threads), step_threads(BLOCK * model.work):
@@ -217,6 +217,13 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         """The merges as a linkage matrix in SciPy's form; see `infomeans.graph.Hierarchy`."""
         return self.hierarchy_.linkage
 
+    @property
+    def outlier_scores_(self) -> Array:
+        """The outlier score of each sample seen in fit."""
+        if self.fitted_.outliers is None:
+            raise AttributeError("outlier_scores_")
+        return self.fitted_.outliers
+
     def predict(self, X: ArrayLike | Dataset) -> IntArray:
         """The most probable cluster of each sample (n,)."""
         return self.predict_proba(X).argmax(axis=1)
@@ -225,6 +232,23 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         """The posteriors (n, n_clusters)."""
         check_is_fitted(self, "model_")
         return _joined(p for _, p in self._outputs(X))
+
+    def outlier_score(self, X: ArrayLike | Dataset) -> Array:
+        """How strange each sample is (n,): the share of the fitted samples that are less strange.
+
+        The samples are compared with those seen in fit, whatever their clusters
+        (`infomeans.model.Strangeness`).
+        """
+        check_is_fitted(self, "model_")
+        if self.model_.strangeness is None:
+            raise InputError(
+                "the model was saved by an earlier version, without what outlier scores need; fit "
+                "it again."
+            )
+        data, cpu, model = self._dataset(X, reset=False), torch.device("cpu"), self.model_
+        with limited(self.n_threads), torch.inference_mode():
+            blocks = (model.prepare(block, cpu) for block in data.blocks())
+            return _joined(self.model_.strangeness(x) for x in blocks)
 
     def score(self, X: ArrayLike | Dataset, y: object = None) -> float:
         """The mutual information I(X;K) of `predict_proba(X)`, in nats; y is ignored.

@@ -14,10 +14,10 @@ from sklearn.decomposition import PCA
 from torch import Tensor, nn
 
 from infomeans import functional as IF
-from infomeans.data.rows import BLOCK
+from infomeans.data.rows import BLOCK, TensorFeed
 from infomeans.estimators.base import POSITIVE_INT, SampleClusterer
 from infomeans.graph import agglomerate, usual_neighbors
-from infomeans.model import Model, Scaling
+from infomeans.model import Model, Scaling, Strangeness
 from infomeans.networks import Identity
 from infomeans.start import kmeans
 from infomeans.start.initial import N_INIT
@@ -69,8 +69,9 @@ class Baseline(SampleClusterer):
                 n_clusters = number["best"]
             model.method = self._cluster(x.contiguous(), int(n_clusters), seed)
             posteriors = torch.cat([p for _, p in model.outputs(x.split(BLOCK), cpu)])
+            model.strangeness, outliers = Strangeness.of(TensorFeed(x))
         scaled = x.contiguous().flatten(1).numpy()
-        fitted = Fitted(scaled, posteriors.numpy(), number=number)
+        fitted = Fitted(scaled, posteriors.numpy(), number=number, outliers=outliers)
         one_hot = np.eye(posteriors.shape[1])[fitted.labels]
         sizes = np.maximum(fitted.sizes, 1)
         self.cluster_centers_: Array = (one_hot.T @ scaled) / sizes[:, None]

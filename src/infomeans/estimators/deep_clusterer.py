@@ -20,6 +20,7 @@ from infomeans.estimators.deep import DeepEstimator
 from infomeans.functional.affine import LIMITS
 from infomeans.methods import find_method
 from infomeans.methods.parameters import parameters_of
+from infomeans.model import Strangeness
 from infomeans.networks import build_network, takes_embeddings
 from infomeans.start import check_init, choose_start, find_start
 from infomeans.start.initial import LAM
@@ -118,6 +119,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         Number of clusters, given or found.
     embedding_, confidences_ : (n, d) and (n,) arrays
         Embedding of those samples, and the probability of the cluster of each. Not saved.
+    outlier_scores_ : (n,) array
+        Share of those samples that are less strange than each; `outlier_score` of them. Not saved.
     cluster_centers_ : (n_clusters, d) array
         Centres of the clusters in the embedding.
     history_ : list of dict
@@ -200,7 +203,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
                     n_clusters, model.n_features, slug=slug, free=free
                 )
             state = trainer.cluster(x, z, start)
-            fitted = replace(trainer.fitted(x, state), method=slug)
+            fitted = trainer.fitted(x, state)
+            model.strangeness, outliers = Strangeness.of(x)
+            fitted = replace(fitted, method=slug, outliers=outliers)
         self.initial_labels_ = fitted.initial_labels
         self.cluster_centers_ = trainer.method.prototypes.detach().cpu().numpy().copy()
         self._keep(model.cpu().eval(), fitted)

@@ -15,7 +15,7 @@ from infomeans import __version__
 from infomeans.data.schema import ArraySchema, Schema
 from infomeans.errors import InputError
 from infomeans.methods import ESTIMATORS
-from infomeans.model import Model, Scaling
+from infomeans.model import Model, Scaling, Strangeness
 from infomeans.model.folder import ModelFolder
 from infomeans.networks import load_weights, network_from_config, network_to_config
 
@@ -29,6 +29,7 @@ USER_SUPPLIED = "given"
 
 _ARRAYS = ("labels_", "initial_labels_", "cluster_centers_")
 _VIEWS = "fitted.views_"
+PARTS = ("network", "method", "scaling", "strangeness")
 _NOT_SAVED = ("callbacks", "checkpoint", "device", "n_threads")
 
 
@@ -212,7 +213,7 @@ def _model(
     estimator: SampleEstimator,
 ) -> Model:
     fitted = description["fitted"]
-    parts = {part: _under(part, tensors) for part in ("network", "method", "scaling")}
+    parts = {part: _under(part, tensors) for part in PARTS}
     network = network_from_config(description["network"], given)
     load_weights(network, parts["network"])
     # As the trainer leaves it: the memory layout affects the order of summation in convolutions.
@@ -225,8 +226,10 @@ def _model(
         gained = {name: method.state_dict()[name] for name in getattr(method, "gained", ())}
         method.load_state_dict({**gained, **parts["method"]})
     views = tensors.get(_VIEWS, torch.empty(0, 2, 3))
-    model = Model(tuple(fitted["shape"]), Scaling(**parts["scaling"]), network, method, views)
-    return model.eval()
+    scaling, learned = Scaling(**parts["scaling"]), parts["strangeness"]
+    # Models of earlier versions have no outlier scores.
+    strangeness = Strangeness(learned) if learned else None
+    return Model(tuple(fitted["shape"]), scaling, network, method, views, strangeness).eval()
 
 
 def _under(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -50,6 +50,7 @@ def to_onnx(model: Any, path: str | Path) -> None:
     if importlib.util.find_spec("onnxscript") is None:
         raise InputError("Export needs onnx and onnxscript: pip install 'infomeans[onnx]'.")
     pipeline: Model = copy.deepcopy(getattr(model, "model_", model)).eval()
+    pipeline.strangeness = None
     if pipeline.images:
         pipeline.scaling.float()
     example = torch.zeros(2, *pipeline.shape)

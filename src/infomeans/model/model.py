@@ -18,6 +18,7 @@ from infomeans import functional as IF
 from infomeans._typing import Array
 from infomeans.data.arrays import channel_axis, network_shape
 from infomeans.model.scaling import Scaling
+from infomeans.model.strangeness import Strangeness
 from infomeans.networks import AnyNetwork, Identity
 
 EXACT = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.uint16, torch.float16)
@@ -42,6 +43,8 @@ class Model(nn.Module):
     views : (v, 2, 3) array
         Affine maps. Posteriors are averaged over an image and its transformed views. All images
         get the same views, so no sample depends on another.
+    strangeness : Strangeness, optional
+        Scores samples by how strange they are.
 
     Examples
     --------
@@ -62,12 +65,14 @@ class Model(nn.Module):
         network: AnyNetwork,
         method: nn.Module | None = None,
         views: ArrayLike = NO_VIEWS,
+        strangeness: Strangeness | None = None,
     ) -> None:
         super().__init__()
         self.shape = shape
         self.scaling = scaling
         self.network = network
         self.method = method
+        self.strangeness = strangeness
         self.register_buffer("views", torch.as_tensor(views))
 
     @property
@@ -122,9 +127,14 @@ class Model(nn.Module):
             return torch.cat([self.network(block) for block in x]).float()
 
     def outputs(
-        self, x: Iterable[Tensor], device: torch.device, *, posteriors: bool = True
+        self,
+        x: Iterable[Tensor],
+        device: torch.device,
+        *,
+        posteriors: bool = True,
+        outliers: bool = False,
     ) -> Iterator[tuple[Tensor, ...]]:
-        """Embedding and posteriors of scaled samples, block by block.
+        """Embedding, posteriors and outlier scores of scaled samples, block by block.
 
         For vectors, built-in networks run in double precision on the CPU: the result for a sample
         then does not depend on the other samples in its block. Everything else runs in single
@@ -138,6 +148,8 @@ class Model(nn.Module):
             Device to compute on.
         posteriors : bool
             Whether to compute posteriors too.
+        outliers : bool
+            Whether to compute outlier scores too.
         """
         double = not self.images and self.network.double_precision
         if double or isinstance(self.network, Identity):
@@ -146,9 +158,11 @@ class Model(nn.Module):
         if double or device.type != "cpu":
             module = copy.deepcopy(module).to(device, torch.float64 if double else torch.float32)
         for block in x:
-            block = block.to(device, torch.float64 if double else torch.float32)
             with torch.inference_mode():
-                yield (module.assign(block) if posteriors else (module.network(block).flatten(1),))
+                scores = (self.strangeness(block),) if outliers and self.strangeness else ()
+                block = block.to(device, torch.float64 if double else torch.float32)
+                found = module.assign(block) if posteriors else (module.network(block).flatten(1),)
+                yield *found, *scores
 
     def decoded_centres(self, centres: Array) -> Array | None:
         """Decode points of the embedding to images, in the units of the data.

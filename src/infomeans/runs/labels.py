@@ -15,7 +15,8 @@ from infomeans.files import write_atomic
 from infomeans.naming import Names
 
 COLUMNS = ("id", "cluster", "confidence", "entropy")
-STABILITY, NAME = "stability", "name"
+STABILITY, OUTLIER, NAME = "stability", "outlier", "name"
+DECIMALS = {"confidence": 6, "entropy": 6, STABILITY: 6, OUTLIER: 4}
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Labels:
         Entropy of the posteriors, in nats.
     stability : (n,) array, optional
         Share of the alternatives to the initial clusters that agree with them on a sample.
+    outliers : (n,) array, optional
+        Share of the fitted samples that are less strange than a sample.
     names : list of str, optional
         Name of the cluster of each sample, if the user has named any.
     """
@@ -44,6 +47,7 @@ class Labels:
     entropies: Array
     names: list[str] | None = None
     stability: Array | None = None
+    outliers: Array | None = None
 
     @classmethod
     def of(
@@ -52,6 +56,7 @@ class Labels:
         posteriors: Array,
         names: Names | None = None,
         stability: Array | None = None,
+        outliers: Array | None = None,
     ) -> Labels:
         """Labels from the posteriors (n, K).
 
@@ -69,6 +74,7 @@ class Labels:
             entropies(posteriors),
             [names.of(cluster) for cluster in clusters.tolist()] if names else None,
             stability,
+            outliers,
         )
 
     @classmethod
@@ -83,7 +89,10 @@ class Labels:
             np.array(columns["confidence"], dtype=float),
             np.array(columns["entropy"], dtype=float),
             list(columns[NAME]) if NAME in columns else None,
-            np.array(columns[STABILITY], dtype=float) if STABILITY in columns else None,
+            *(
+                np.array(columns[name], dtype=float) if name in columns else None
+                for name in (STABILITY, OUTLIER)
+            ),
         )
 
     def write(self, path: Path) -> None:
@@ -96,9 +105,9 @@ class Labels:
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
         columns = self._columns()
-        for column in ("confidence", "entropy", STABILITY):
+        for column, decimals in DECIMALS.items():
             if column in columns:
-                columns[column] = [f"{value:.6f}" for value in columns[column].tolist()]
+                columns[column] = [f"{value:.{decimals}f}" for value in columns[column].tolist()]
         rows.writerow(columns)
         rows.writerows(zip(*columns.values(), strict=True))
         return text.getvalue()
@@ -106,9 +115,8 @@ class Labels:
     def _columns(self) -> dict[str, Any]:
         values = (self.ids, self.clusters, self.confidences, self.entropies)
         columns: dict[str, Any] = dict(zip(COLUMNS, values, strict=True))
-        if self.stability is not None:
-            columns[STABILITY] = self.stability
-        return columns if self.names is None else {**columns, NAME: self.names}
+        more = {STABILITY: self.stability, OUTLIER: self.outliers, NAME: self.names}
+        return columns | {name: value for name, value in more.items() if value is not None}
 
     def _parquet(self) -> bytes:
         import pyarrow as pa

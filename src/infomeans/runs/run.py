@@ -7,7 +7,7 @@ model/                  everything needed for prediction
 embedding.npy           the embedding of every sample
 posteriors.npy          the probability of every cluster for every sample
 tree.npz                how the clusters merge and part
-labels.csv              id, cluster, confidence and entropy of every sample
+labels.csv              id, cluster, confidence, entropy and outlier score of every sample
 names.json              names and merges of the clusters, if the user gave any
 report.html             an interactive page
 metrics.json            the figures; written last, so a run that has it is complete
@@ -214,8 +214,9 @@ class Run:
 
     def rename(self, names: Names) -> Labels:
         """Rewrite the labels with these names and merges."""
+        before = self.labels
         labels = self.labels = Labels.of(
-            self.labels.ids, self.posteriors, names, self.labels.stability
+            before.ids, self.posteriors, names, before.stability, before.outliers
         )
         for file in (_LABELS, _PARQUET):
             if (self.path / file).exists():
@@ -249,6 +250,7 @@ class Run:
         metrics: Mapping[str, Any],
         *,
         stability: Array | None = None,
+        outliers: Array | None = None,
         parquet: bool = False,
     ) -> None:
         """Write the results, the metrics last.
@@ -256,7 +258,7 @@ class Run:
         They are also kept in memory, so reading them next needs no parsing.
         """
         self.embedding, self.posteriors = embedding, posteriors
-        labels = self.labels = Labels.of(ids, posteriors, stability=stability)
+        labels = self.labels = Labels.of(ids, posteriors, stability=stability, outliers=outliers)
         for file, array in ((_EMBEDDING, embedding), (_POSTERIORS, posteriors)):
             content = io.BytesIO()
             np.save(content, array, allow_pickle=False)

@@ -44,6 +44,8 @@ class Fitted:
         Whether sizes were learned instead of equal.
     neighbors : (n, m) integer array or None
         Positions of the nearest neighbours of each sample, if they were looked for.
+    outliers : (n,) array or None
+        Share of the samples that are less strange than a sample.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class Fitted:
     number: Mapping[str, Any] | None = None
     free: bool = False
     neighbors: IntArray | None = None
+    outliers: Array | None = None
 
     @cached_property
     def labels(self) -> IntArray:

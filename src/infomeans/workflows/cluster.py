@@ -161,6 +161,7 @@ def finish(
         embedding,
         figures,
         stability=fitted.stability,
+        outliers=fitted.outliers,
         parquet=parquet,
     )
 

@@ -48,11 +48,13 @@ def predict(
     names : Names, optional
         Names and merges of the run's clusters.
     """
-    parts: list[Array] = []
+    parts: list[list[Array]] = []
     done = 0
-    for _, posteriors in model._outputs(data):
-        parts.append(posteriors.cpu().numpy())
-        done += len(posteriors)
+    for _, *found in model._outputs(data, outliers=True):
+        parts.append([part.cpu().numpy() for part in found])
+        done += len(found[0])
         if progress:
             progress(done, len(data))
-    return Labels.of(data.ids, np.concatenate(parts), names)
+    # Models of earlier versions have no outlier scores.
+    posteriors, *outliers = map(np.concatenate, zip(*parts, strict=True))
+    return Labels.of(data.ids, posteriors, names, outliers=outliers[0] if outliers else None)

@@ -17,11 +17,11 @@ from infomeans.data.images import Images
 from infomeans.data.sources import locate
 from infomeans.errors import InputError, few
 from infomeans.plots.typical import typical_samples
-from infomeans.problems import DISPUTED
+from infomeans.problems import DISPUTED, STRANGE
 from infomeans.runs import Run
 from infomeans.runs.places import drop, real_path
 
-DOUBTFUL = "doubtful"
+DOUBTFUL, APART = "doubtful", "strange"
 LONGEST = 80
 """Number of bytes of a name that a folder or file keeps."""
 
@@ -29,10 +29,11 @@ Place = Callable[[str, Path], object]
 
 
 class Sorted(NamedTuple):
-    """The number of pictures, of doubtful ones, of folders, and the ids of missing files."""
+    """The number of pictures, doubtful and strange ones, folders, and the ids of missing files."""
 
     pictures: int
     doubtful: int
+    strange: int
     folders: int
     missing: list[str]
 
@@ -40,8 +41,8 @@ class Sorted(NamedTuple):
 def sort_pictures(run: Run, into: Path, *, link: bool = False) -> Sorted:
     """Copy or link the pictures of a run into one folder per cluster.
 
-    File names begin with a number, the most typical picture first. Doubtful ones are in a folder
-    of their own within the cluster's. The originals are not touched.
+    File names begin with a number, the most typical picture first. Doubtful and strange ones are in
+    folders of their own within the cluster's. The originals are not touched.
 
     Parameters
     ----------
@@ -74,8 +75,9 @@ def sort_pictures(run: Run, into: Path, *, link: bool = False) -> Sorted:
     except BaseException:
         drop(made)
         raise
-    doubtful = sum(1 for _ in into.glob(f"*/{DOUBTFUL}/*"))
-    return Sorted(sum(placed), doubtful, sum(one.is_dir() for one in into.iterdir()), missing)
+    doubtful, strange = (len([*into.glob(f"*/{name}/*")]) for name in (DOUBTFUL, APART))
+    folders = sum(one.is_dir() for one in into.iterdir())
+    return Sorted(sum(placed), doubtful, strange, folders, missing)
 
 
 def _check_target(into: Path, run: Run) -> None:
@@ -106,17 +108,20 @@ def _places(run: Run) -> Iterator[tuple[Path, int]]:
     """Where every picture goes, without its own name."""
     labels = run.labels
     certain = labels.confidences if labels.stability is None else labels.stability
+    inside = np.where(certain < DISPUTED, DOUBTFUL, "")
+    if labels.outliers is not None:
+        inside = np.where(labels.outliers >= STRANGE, APART, inside)
     k = int(labels.clusters.max()) + 1
     order = typical_samples(
         run.embedding, labels.clusters, labels.confidences, k, most=len(certain)
     )
     folders = _folders(run, labels.clusters)
     for cluster, members in enumerate(order):
-        doubtful = certain[members] < DISPUTED
-        for part, inside in ((members[~doubtful], ""), (members[doubtful], DOUBTFUL)):
+        for within in ("", DOUBTFUL, APART):
+            part = members[inside[members] == within]
             digits = len(str(len(part)))
             for rank, i in enumerate(part.tolist(), start=1):
-                yield Path(folders[cluster], inside, f"{rank:0{digits}}"), i
+                yield Path(folders[cluster], within, f"{rank:0{digits}}"), i
 
 
 def _folders(run: Run, clusters: IntArray) -> dict[int, str]:
