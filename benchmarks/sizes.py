@@ -64,11 +64,7 @@ def measured(X, y, seed: int) -> dict[str, object]:
     shared = {"network": encoder.network_, "pretrain_epochs": 0, "random_state": seed}
     for sizes in SIZES:
         began = time.perf_counter()
-        if sizes == "free" and fits["auto"].free:
-            # The same fit.
-            fits[sizes] = fits["auto"]
-        else:
-            fits[sizes] = InfoMeans(k, sizes=sizes, n_threads=1, **shared).fit(X).fitted_
+        fits[sizes] = InfoMeans(k, sizes=sizes, n_threads=1, **shared).fit(X).fitted_
         seconds[sizes] = time.perf_counter() - began
         found |= {f"start-{sizes}": fits[sizes].initial_labels, sizes: fits[sizes].labels}
     return {

@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_wine, make_blobs, make_cir
 from infomeans import MIADM
 from infomeans.metrics import ari
 from infomeans.start import choice, choose_start
-from infomeans.start.choice import Candidate, Choice, matched
+from infomeans.start.candidates import Candidate, Choice, matched
 from infomeans.training import Callback
 
 

@@ -7,15 +7,13 @@ is measured in every view of the samples, for every candidate, and summed with a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 from sklearn.neighbors import NearestNeighbors
 
 from infomeans._typing import Array, IntArray
@@ -29,7 +27,7 @@ from infomeans.graph.neighbors import (
     weighted_graph,
 )
 from infomeans.methods.state import Neighbors
-from infomeans.start.free_cuts import free_cuts, mean_inverse
+from infomeans.start.candidates import Candidate, Choice, Way
 from infomeans.start.initial import Start, kmeans
 from infomeans.start.score import Score
 from infomeans.start.views import EMBEDDING, View, view_names
@@ -46,99 +44,8 @@ NEAREST = 4
 CLEAR_LEAD = 0.02
 """Lead that a graph needs over K-means, as a share of log K: it has seen half of the edges."""
 
-SIMPLER = 0.001
-"""Lead that a mixed graph needs over that of a single view, as a share of log K."""
-
-NEAR = 0.05
-"""Candidates count as alternatives as `exp(-lead / (NEAR log K))`."""
-
-Way = Literal["graph", "kmeans"]
 Views = Mapping[str, Array]
 Clusterings = dict[tuple[Way, tuple[str, ...]], IntArray]
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A way to find clusters, and its result.
-
-    Attributes
-    ----------
-    way : {"graph", "kmeans"}
-        Graph agglomeration or K-means.
-    views : tuple of str
-        The views whose graphs are mixed, or the view of K-means.
-    labels : (n,) integer array
-        The clusters.
-    score, near : float
-        Mean `neighbor_information` over the views, weighted, in nats: on twice as many neighbours
-        as a graph has, and on the nearest ones only.
-    """
-
-    way: Way
-    views: tuple[str, ...]
-    labels: IntArray
-    score: float
-    near: float
-
-    @property
-    def name(self) -> str:
-        """In words, such as "graph on data and embedding"."""
-        way = "graph" if self.way == "graph" else "K-means"
-        return f"{way} on {' and '.join(self.views)}"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The candidates for the initial clusters.
-
-    Attributes
-    ----------
-    candidates : list of Candidate
-        All candidates, the chosen one first.
-    weights : dict of str to float
-        Weight of each view; they sum to one.
-    graph : (n, n) sparse array
-        The graph of the chosen views.
-    neighbors : dict of str to Neighbors
-        The neighbours in each view that the candidates are scored on.
-    free : bool
-        Whether the graphs were cut without regard to sizes.
-    """
-
-    candidates: list[Candidate]
-    weights: dict[str, float]
-    graph: sparse.csr_array
-    neighbors: dict[str, Neighbors]
-    free: bool = False
-
-    @property
-    def best(self) -> Candidate:
-        """The chosen candidate."""
-        return self.candidates[0]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The choice as JSON, without the clusters."""
-        return {
-            "chosen": self.best.name,
-            "scores": {one.name: round(one.score, 4) for one in self.candidates},
-            "weights": {name: round(weight, 4) for name, weight in self.weights.items()},
-            "n_samples": len(self.best.labels),
-        }
-
-    def stability(self) -> Array:
-        """How much of the alternatives agrees with the chosen cluster of each sample (n,).
-
-        Clusters of an alternative are matched to the chosen ones. A candidate counts less, the
-        further its score is behind.
-        """
-        best = self.best
-        scale = NEAR * np.log(max(best.labels.max() + 1, 2))
-        agreement, total = np.zeros(len(best.labels)), 0.0
-        for other in self.candidates[1:]:
-            weight = float(np.exp(min(other.score - best.score, 0.0) / scale))
-            agreement += weight * (matched(best.labels, other.labels) == best.labels)
-            total += weight
-        return agreement / total if total > 0 else np.ones(len(best.labels))
 
 
 def choose(
@@ -157,7 +64,8 @@ def choose(
     The information is measured on twice as many neighbours as a graph has, so that half of the
     edges are new to it. K-means is chosen unless a graph leads clearly. Of the graphs that are not
     clearly behind, the one with the most information on the four nearest neighbours is chosen:
-    these belong together most often. A mixed graph must lead a little.
+    these belong together most often. A mixed graph must lead a little, and so must clusters that
+    are more open.
 
     All are compared with clusters of similar sizes, which the information favours. If these part
     groups, all graphs are cut once more, without regard to sizes, and the most closed clusters are
@@ -208,35 +116,38 @@ def choose(
         }
     )
 
-    def scored() -> list[Candidate]:
+    inverse = {name: inverse_dimensions(squared) for name, (squared, _) in found.items()}
+    means = {names: np.mean([inverse[name] for name in names], axis=0) for names in trees}
+
+    def scored(clusters: Clusterings) -> list[Candidate]:
         return [
-            Candidate(*key, labels, *(_mean(own, labels, weights) for own in (wider, nearest)))
-            for key, labels in clusters.items()
+            Candidate(
+                way,
+                names,
+                labels,
+                score=_mean(wider, labels, weights),
+                near=_mean(nearest, labels, weights),
+                openness=trees[names].openness(labels, means[names]) if way == "graph" else 0.0,
+            )
+            for (way, names), labels in clusters.items()
         ]
 
-    ordered = _ordered(scored(), float(np.log(n_clusters)))
-    inverse = {name: inverse_dimensions(squared) for name, (squared, _) in found.items()}
+    ordered = _ordered(scored(clusters), float(np.log(n_clusters)))
     is_free = sizes == "free"
     if sizes == "auto":
         # K-means is compared with the best graph. Twice as many neighbours must say the same.
         own = next(one for one in ordered if one.way == "graph").views
-        mean, given = mean_inverse(inverse, own), _of_kmeans(ordered[0])
         wide = Agglomeration(views[own[0]], mixed_graph([wider[name] for name in own]), n_clusters)
-        is_free = all(tree.parts_groups(mean, given) for tree in (trees[own], wide))
+        given = ordered[0].labels if ordered[0].way == "kmeans" else None
+        is_free = all(tree.parts_groups(means[own], given) for tree in (trees[own], wide))
     if is_free:
-        free = free_cuts(trees, inverse)
-        clusters |= {("graph", names): labels for names, (labels, _) in free.items()}
-        most_closed = min(free, key=lambda names: free[names].openness)
-        ordered = sorted(
-            scored(), key=lambda one: ((one.way, one.views) != ("graph", most_closed), -one.score)
-        )
+        clusters |= {("graph", names): tree.free(means[names]) for names, tree in trees.items()}
+        again = scored(clusters)
+        closed = min((one for one in again if one.way == "graph"), key=lambda one: one.openness)
+        ordered = sorted(again, key=lambda one: (one is not closed, -one.score))
     graph = mixed_graph([graphs[name] for name in ordered[0].views])
     neighbors = {name: Neighbors.of_graph(own) for name, own in wider.items()}
     return Choice(ordered, weights, graph, neighbors, is_free)
-
-
-def _of_kmeans(candidate: Candidate) -> IntArray | None:
-    return candidate.labels if candidate.way == "kmeans" else None
 
 
 def _ordered(candidates: list[Candidate], most: float) -> list[Candidate]:
@@ -251,24 +162,13 @@ def _ordered(candidates: list[Candidate], most: float) -> list[Candidate]:
     level = (one for one in graphs if one.score >= highest - clear_lead)
     chosen = plain
     if plain.score < highest - clear_lead:
-        chosen = max(level, key=lambda one: one.near - SIMPLER * most * len(one.views))
+        chosen = max(level, key=lambda one: one.near - most * one.cost)
     return sorted(candidates, key=lambda one: (one is not chosen, -one.score))
 
 
 def _first(near: tuple[Array, IntArray], count: int) -> sparse.csr_array:
     """The graph of the first neighbours."""
     return weighted_graph(near[0][:, :count], near[1][:, :count])
-
-
-def matched(labels: IntArray, others: IntArray) -> IntArray:
-    """Other labels, renumbered to agree with the first ones for as many samples as possible."""
-    size = int(max(labels.max(), others.max())) + 1
-    common = np.zeros((size, size), dtype=np.int64)
-    np.add.at(common, (labels, others), 1)
-    rows, columns = linear_sum_assignment(-common)
-    into = np.empty(size, dtype=np.int64)
-    into[columns] = rows
-    return into[others]
 
 
 def choose_start(
