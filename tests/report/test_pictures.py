@@ -1,7 +1,6 @@
 """Pictures in a real browser: mosaics, the map, all members, one by itself."""
 
 import io
-import json
 
 import numpy as np
 import pytest
@@ -241,7 +240,7 @@ def test_on_a_phone_the_navigation_is_whole_and_the_map_large(show, image_run, w
     boxes = page.eval_on_selector_all(
         "nav a", "all => all.map(one => one.getBoundingClientRect().toJSON())"
     )
-    assert len(boxes) == 6
+    assert len(boxes) == 8
     assert all(box["left"] >= 0 and box["right"] <= width for box in boxes)
     plot = page.locator("#plot").bounding_box()
     assert plot["width"] > 0.9 * width
@@ -251,28 +250,10 @@ def test_on_a_phone_the_navigation_is_whole_and_the_map_large(show, image_run, w
 def test_strange_samples_are_shown_if_they_have_scores(show, image_run, tmp_path):
     run = Run(image_run.path)
     scores = np.linspace(0, 1, 120)
-    object.__setattr__(run.labels, "outlier", scores)
+    object.__setattr__(run.labels, "outliers", scores)
     page = show(write_report(run, tmp_path / "page.html"))
     said = page.eval_on_selector_all("#strangest figure", "all => all.map(e => e.innerText)")
     assert said[0].startswith("1.00")
     first = page.eval_on_selector_all("#strangest button", "all => all.map(e => e.title)")
     assert first[:3] == ["119", "118", "117"]
     assert page.locator("nav a[href='#strange']").count() == 1
-
-
-def test_the_tree_of_the_clusters_is_shown_if_there_is_one(show, image_run, tmp_path):
-    text = image_run.report.read_text(encoding="utf-8")
-    before, rest = text.split('id="content">', 1)
-    plain, after = rest.split("</script>", 1)
-    content = json.loads(plain)
-    content["tree"] = {"0": {"merges_with": 2, "parts": [[1, 2], [3]]}}
-    path = tmp_path / "page.html"
-    path.write_text(f'{before}id="content">{json.dumps(content)}</script>{after}', "utf-8")
-    page = show(path)
-    page.click("#cluster-0 .open")
-    said = " ".join(page.inner_text("#cluster-tree").split())
-    assert "Would merge next with cluster 2" in said
-    assert page.locator("#cluster-tree .thumb").count() == 3
-    plain_page = show(image_run.report)
-    plain_page.click("#cluster-0 .open")
-    assert plain_page.inner_text("#cluster-tree") == ""

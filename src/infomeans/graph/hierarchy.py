@@ -83,6 +83,25 @@ class Hierarchy:
             found.append((pair[0], pair[1], height))
         return found
 
+    def partners(self) -> dict[int, list[int]]:
+        """For each cluster the clusters of the branch that it would merge with first."""
+        together = {cluster: [cluster] for cluster in np.unique(self.cluster).tolist()}
+        found: dict[int, list[int]] = {}
+        for one, other, _ in self.merges():
+            for a, b in ((one, other), (other, one)):
+                if len(together[a]) == 1:
+                    found.setdefault(a, together[b])
+            together[one] = sorted(together[one] + together.pop(other))
+        return found
+
+    def parts(self) -> dict[int, list[list[int]]]:
+        """The leaves of the two parts that each cluster would part into; not all would."""
+        found: dict[int, list[list[int]]] = {}
+        for branch, parts in self._splits():
+            leaves = [self._leaves(part) for part in sorted(parts, key=self.sizes.__getitem__)]
+            found.setdefault(self._clusters(branch)[0], leaves[::-1])
+        return found
+
     def splits(self) -> Iterator[tuple[int, int, int]]:
         """How clusters would part, the clearest split first: cluster, and sizes of both parts.
 

@@ -139,10 +139,10 @@ def doubtful(found: Findings) -> dict[str, Any]:
 
 def outliers(found: Findings) -> dict[str, Any] | None:
     """The strangest samples and their scores, if the run has scores."""
-    scores = getattr(found.run.labels, "outlier", None)
+    scores = found.run.labels.outliers
     if scores is None:
         return None
-    strangest = np.argsort(-np.asarray(scores), kind="stable")[:STRANGE]
+    strangest = np.argsort(-scores, kind="stable")[:STRANGE]
     return {"samples": strangest.tolist(), "scores": [float(scores[i]) for i in strangest]}
 
 

@@ -27,6 +27,7 @@ from infomeans.report.findings import Findings, read_samples
 from infomeans.report.judging import against_classes, baseline_table, baselines
 from infomeans.report.originals import originals
 from infomeans.report.pages import as_json, packed, render
+from infomeans.report.tree import tree
 from infomeans.runs import Run
 
 MOST_POINTS, MOST_EXACT = 100_000, 20_000
@@ -50,6 +51,7 @@ _SCRIPTS = (
     "features.js",
     "members.js",
     "naming.js",
+    "tree.js",
     "doubtful.js",
     "search.js",
     "lines.js",
@@ -124,6 +126,7 @@ class _Page:
         self.cards = said.cards(found)
         self.doubtful = said.doubtful(found)
         self.outliers = said.outliers(found)
+        self.tree = tree(found)
         self.images = len(found.run.config["data"]["sample_shape"]) > 1
         self.shown = self._shown()
         self.place = {int(sample): at for at, sample in enumerate(self.shown)}
@@ -170,6 +173,7 @@ class _Page:
             has_features=content["features"] is not None,
             has_doubtful=bool(self.doubtful["samples"] or self.doubtful["pairs"]),
             has_outliers=self.outliers is not None,
+            has_tree=self.tree is not None,
             has_history=bool(run.history),
             has_classes=content["classes"] is not None,
             against=against,
@@ -186,6 +190,8 @@ class _Page:
         lists = [card[kind] for card in self.cards for kind in ("typical", "doubtful")]
         lists += [self.doubtful["samples"], *(pair["samples"] for pair in self.doubtful["pairs"])]
         lists += [self.outliers["samples"]] if self.outliers else []
+        for one in self.tree["clusters"].values() if self.tree else ():
+            lists += one["parts"]
         mentioned = np.unique(np.concatenate([np.asarray(one, dtype=np.int64) for one in lists]))
         others = max(MOST_POINTS - len(mentioned), 0)
         return np.union1d(mentioned, np.linspace(0, n - 1, others).astype(np.int64))
@@ -238,6 +244,12 @@ class _Page:
         }
         if self.outliers is not None:
             content["outliers"] = self._with_page_positions(self.outliers)
+        if self.tree is not None:
+            clusters = {
+                cluster: one | {"parts": [[self.place[i] for i in part] for part in one["parts"]]}
+                for cluster, one in self.tree["clusters"].items()
+            }
+            content["tree"] = self.tree | {"clusters": clusters}
         return content
 
     def _from_samples(self, data: Dataset, others: int) -> Earlier:

@@ -5,6 +5,7 @@ measure();
 charts.set("plot", drawMap);
 drawDoubtful();
 drawStrange();
+drawTree();
 drawTraining();
 if (content.confusion) chart("chart-confusion", drawConfusion);
 nameClusters();
@@ -14,6 +15,7 @@ names.listeners.push((regrouped) => {
   tellKept();
   drawDoubtful();
   drawStrange();
+  drawTree();
   nameClusters();
   if (regrouped) drawCards();
   if (charts.has("chart-confusion")) drawConfusion(byId("chart-confusion"));

@@ -57,14 +57,15 @@ function prototypesOf(root) {
     make("figcaption", {}, content.prototypes.title)));
 }
 
-// What the tree of the clusters says, if there is one: the next merge, and the two parts of a split.
+// What the tree says of a cluster: what it would merge with first, and the two parts of a split.
 function treeOf(root) {
-  const said = (content.tree || {})[root], parts = [];
+  const said = content.tree && content.tree.clusters[root], parts = [];
   if (!said) return parts;
-  if (said.merges_with !== undefined && said.merges_with !== null) {
-    parts.push(make("p", {}, "Would merge next with ", signOf(said.merges_with), " ", names.of(said.merges_with), "."));
-  }
-  (said.parts || []).forEach((list, at) => parts.push(make("h3", {}, at ? "… and these" : "Would part into these"), make("div", { className: "thumbs" }, ...sampleButtons(list))));
+  const others = said.merges_with.flatMap((other) => [" ", signOf(names.root(other)), " ", names.of(other)]);
+  if (others.length) parts.push(make("p", { className: "row" }, "Would merge first with", ...others));
+  said.parts.forEach((list, at) => parts.push(
+    make("h3", {}, `${at ? "… and" : "Would part into"} ${counted(said.sizes[at])} like these`),
+    make("div", { className: "thumbs" }, ...sampleButtons(list))));
   return parts;
 }
 
