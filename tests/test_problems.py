@@ -5,7 +5,7 @@ import pytest
 
 from infomeans import MIADM, KMeansBaseline
 from infomeans.errors import ClusteringWarning
-from infomeans.problems import cluster_problems, start_problems
+from infomeans.problems import cluster_problems, start_facts, start_problems
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,15 @@ def test_the_warning_names_the_line_of_the_caller(call, kind):
     with pytest.warns(ClusteringWarning) as caught:
         getattr(kind(4, random_state=0), call)(copies)
     assert {warning.filename for warning in caught} == {__file__}
+
+
+@pytest.mark.parametrize(("total", "said"), [(50_000, True), (12_000, False)])
+def test_a_number_found_in_a_selection_says_so(total, said):
+    number = {"best": 3, "others": [], "finest": 3, "sure": 1.0, "n_samples": 12_000}
+    facts = start_facts({"number": number, "sizes": [total - 2, 1, 1]})
+    assert ("counted in 12,000 samples" in facts["clusters"]) is said
+
+
+def test_learned_sizes_are_said():
+    assert start_facts({"start": {"free": True}})["sizes"] == "learned, not equal"
+    assert "sizes" not in start_facts({"start": {"free": False}})

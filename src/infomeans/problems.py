@@ -89,7 +89,7 @@ def run_problems(sizes: Sequence[int], metrics: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _number(number: Mapping[str, Any]) -> str:
+def _number(number: Mapping[str, Any], n_samples: int) -> str:
     """The number of clusters that was found, how sure it is, and other answers."""
     said = f"{number['best']}, found in {100 * number['sure']:.0f}% of random selections too"
     if number["best"] == number.get("k_max"):
@@ -99,6 +99,8 @@ def _number(number: Mapping[str, Any]) -> str:
     others = [f"next best {few(number['others'])}"] if number["others"] else []
     if number["finest"] not in (number["best"], *number["others"]):
         others.append(f"finest {number['finest']}")
+    if number["n_samples"] < n_samples:
+        others.append(f"counted in {number['n_samples']:,} samples")
     return f"{said}; {', '.join(others)}" if others else said
 
 
@@ -121,7 +123,7 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
     """
     facts, start = {}, metrics.get("start", {})
     if "number" in metrics:
-        facts["clusters"] = _number(metrics["number"])
+        facts["clusters"] = _number(metrics["number"], sum(metrics.get("sizes", ())))
     if "choice" in start:
         facts["start"] = _choice(**start["choice"])
     if start.get("free"):
