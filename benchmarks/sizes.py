@@ -78,7 +78,7 @@ def measured(X, y, seed: int) -> dict[str, object]:
 
 def table(rows) -> str:
     """Markdown: medians of the accuracy over the seeds, start and result."""
-    lines = ["| | equal | auto | free | auto is free | seeds |", "|---" * 6 + "|"]
+    lines = ["| | equal | auto | free | auto learned sizes | seeds |", "|---" * 6 + "|"]
     for name, spread in dict.fromkeys((row["data"], row["spread"]) for row in rows):
         own = [row for row in rows if (row["data"], row["spread"]) == (name, spread)]
         cells = [

@@ -89,8 +89,9 @@ def run_problems(sizes: Sequence[int], metrics: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _number(number: Mapping[str, Any], n_samples: int) -> str:
+def _number(number: Mapping[str, Any], sizes: Sequence[int]) -> str:
     """The number of clusters that was found, how sure it is, and other answers."""
+    n_samples, n_used = sum(sizes), sum(size > 0 for size in sizes)
     said = f"{number['best']}, found in {100 * number['sure']:.0f}% of random selections too"
     if number["best"] == number.get("k_max"):
         return f"{number['best']}, the most that is allowed"
@@ -99,6 +100,8 @@ def _number(number: Mapping[str, Any], n_samples: int) -> str:
     others = [f"next best {few(number['others'])}"] if number["others"] else []
     if number["finest"] not in (number["best"], *number["others"]):
         others.append(f"finest {number['finest']}")
+    if n_used < number["best"]:
+        others.append(f"{n_used} in use after training")
     if number["n_samples"] < n_samples:
         others.append(f"counted in {number['n_samples']:,} samples")
     return f"{said}; {', '.join(others)}" if others else said
@@ -123,7 +126,7 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
     """
     facts, start = {}, metrics.get("start", {})
     if "number" in metrics:
-        facts["clusters"] = _number(metrics["number"], sum(metrics.get("sizes", ())))
+        facts["clusters"] = _number(metrics["number"], metrics.get("sizes", ()))
     if "choice" in start:
         facts["start"] = _choice(**start["choice"])
     if start.get("free"):
@@ -175,7 +178,9 @@ def went_back(last: Mapping[str, Any]) -> str:
     )
 
 
-def _choice(chosen: str, scores: Mapping[str, float], **_: Any) -> str:
+def _choice(chosen: str, scores: Mapping[str, float], free: bool = False, **_: Any) -> str:
+    if free:
+        return f"{chosen}, the most closed clusters of any sizes"
     others = ", ".join(
         f"{name} {scores[name]:.3f}" for name in PLAIN if name in scores and name != chosen
     )

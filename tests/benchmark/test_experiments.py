@@ -35,7 +35,7 @@ def test_unbalanced_runs_come_with_and_without_the_true_shares(stripes, monkeypa
     assert len({job.key for job in jobs}) == len(jobs)
     shares = {job.method: job.params.get("sizes") for job in jobs if "geometric" in job.dataset}
     assert shares == {
-        **dict.fromkeys(["mi-adm", "mi-d", "sr-kmeans"]),
+        **dict.fromkeys(["mi-adm", "mi-d", "sr-kmeans"], "equal"),
         **{key: [1 / 2, 1 / 3, 1 / 6] for key in ["mi-adm-prior", "mi-d-prior"]},
     }
     assert not [job for job in experiments.adm_jobs(["usps"], [0], None) if "sizes" in job.params]

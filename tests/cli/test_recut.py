@@ -39,27 +39,84 @@ def test_finer_parts_one_cluster_and_keeps_the_others(infomeans, begun, tmp_path
 
 
 def test_coarser_merges_two(infomeans, begun, tmp_path):
+    base = Run(begun)
     infomeans("recut", begun, "--coarser", "--out", tmp_path / "coarser")
-    assert Run(tmp_path / "coarser").n_clusters == 2
+    made = Run(tmp_path / "coarser")
+    assert made.posteriors.shape[1] == 2
+    one, other, _ = base.tree.merges()[0]
+    merged = np.isin(base.labels.clusters, [one, other])
+    assert adjusted_rand_score(merged, made.labels.clusters) > 0.5
 
 
-def test_names_of_clusters_that_stay_are_kept(infomeans, begun, tmp_path):
-    named = tmp_path / "named"
-    shutil.copytree(begun, named)
-    Run(named).rename(Names({0: "zero", 1: "one", 2: "two"}, run=Run(named).key))
+NAMES = {0: "zero", 1: "one", 2: "two"}
+
+
+@pytest.fixture
+def named(begun, tmp_path):
+    """The run with names for all clusters, free to change."""
+    copied = tmp_path / "named"
+    shutil.copytree(begun, copied)
+    Run(copied).rename(Names(NAMES, run=Run(copied).key))
+    return copied
+
+
+def test_names_of_clusters_that_stay_are_kept(infomeans, named, tmp_path):
     infomeans("recut", named, "--finer", "--out", tmp_path / "finer")
     (parted, *_), *_ = Run(named).tree.splits()
-    kept = Run(tmp_path / "finer").names.names
-    assert kept == {k: v for k, v in {0: "zero", 1: "one", 2: "two"}.items() if k != parted}
+    assert Run(tmp_path / "finer").names.names == {k: v for k, v in NAMES.items() if k != parted}
+    infomeans("recut", named, "--coarser", "--out", tmp_path / "coarser")
+    one, other, _ = Run(named).tree.merges()[0]
+    (left,) = set(NAMES) - {one, other}
+    kept = Run(tmp_path / "coarser").names.names.values()
+    assert sorted(kept) == sorted([NAMES[left], f"{NAMES[one]} + {NAMES[other]}"])
 
 
-def test_a_stopped_recut_is_resumed(infomeans, begun, tmp_path):
+def test_merges_of_clusters_that_stay_are_kept(infomeans, named, tmp_path):
+    (parted, *_), *_ = Run(named).tree.splits()
+    stay = sorted(set(NAMES) - {parted})
+    Run(named).rename(Names(NAMES, (tuple(stay),), run=Run(named).key))
+    said = infomeans("recut", named, "-k", "3", "--out", tmp_path / "same", code=2).output
+    assert "3 clusters already (before merging)" in said
+    infomeans("recut", named, "--finer", "--out", tmp_path / "finer")
+    assert Run(tmp_path / "finer").names.merge == (tuple(stay),)
+
+
+def test_a_stopped_recut_is_resumed(infomeans, named, tmp_path):
     out = tmp_path / "again"
-    infomeans("recut", begun, "-k", "4", "--out", out)
-    labels = Run(out).labels.clusters
+    infomeans("recut", named, "-k", "4", "--out", out)
+    labels, names = Run(out).labels.clusters, Run(out).names
     (out / "metrics.json").unlink()
+    (out / "names.json").unlink()
     infomeans("cluster", "--resume", "--out", out)
     np.testing.assert_array_equal(Run(out).labels.clusters, labels)
+    assert Run(out).names == names
+
+
+def test_a_stopped_recut_needs_the_run_it_began_from(infomeans, named, tmp_path):
+    out = tmp_path / "again"
+    infomeans("recut", named, "-k", "4", "--out", out)
+    (out / "metrics.json").unlink()
+    named.rename(tmp_path / "elsewhere")
+    said = infomeans("cluster", "--resume", "--out", out, code=2).output
+    assert "are needed to go on" in said
+
+
+def test_a_run_is_not_recut_onto_itself(infomeans, named):
+    given = ["recut", named, "--finer", "--out", named, "--overwrite"]
+    assert "the run to start from" in infomeans(*given, code=2).output
+    assert Run(named).names.names == NAMES
+
+
+def test_the_current_folder_can_be_recut(infomeans, named, tmp_path, monkeypatch):
+    monkeypatch.chdir(named)
+    infomeans("recut", ".", "-k", "4")
+    assert Run(tmp_path / "named-k4").complete
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken"])
+def test_a_damaged_tree_is_named(infomeans, named, content):
+    (named / "tree.npz").write_bytes(content)
+    assert "tree.npz is damaged" in infomeans("show", named, code=2).output
 
 
 def test_the_new_folder_is_named_after_the_run(infomeans, begun, tmp_path):

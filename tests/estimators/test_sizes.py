@@ -87,3 +87,36 @@ def test_an_interrupted_fit_keeps_its_sizes(skewed, tmp_path):
 def test_methods_without_shares_refuse_them(blobs):
     with pytest.raises(ValueError, match="DCN cannot aim at given sizes; 'auto', 'equal' and"):
         DCN(4, sizes=[1, 1, 2, 2], **QUICK).fit(blobs[0])
+
+
+@pytest.mark.parametrize(
+    ("cls", "params"),
+    [(DCN, {}), (DCN, {"sizes": "free"}), (MIADM, {"sizes": [900, 450, 60, 30, 15]})],
+)
+def test_only_learned_sizes_are_called_learned(cls, params, skewed):
+    assert not cls(5, **params, **{**QUICK, "epochs": 1}).fit(skewed[0]).fitted_.free
+
+
+def test_one_cluster_has_no_sizes_to_learn(skewed):
+    assert not MIADM(1, sizes="free", **{**QUICK, "epochs": 1}).fit(skewed[0]).fitted_.free
+
+
+def test_the_papers_settings_have_equal_sizes(skewed):
+    given = {"preset": "paper", "epochs": 2, "warmup_epochs": 1, "network": None, "random_state": 0}
+    auto, equal = (MIADM(5, sizes=s, **given).fit(skewed[0]) for s in ("auto", "equal"))
+    assert not auto.fitted_.free
+    assert (auto.predict_proba(skewed[0]) == equal.predict_proba(skewed[0])).all()
+
+
+@pytest.mark.parametrize("sizes", [["a", "b", "c", "d"], [1, 2], [1, 1, 1, -1], [[1, 1, 1, 1]]])
+def test_sizes_that_do_not_fit_are_refused(sizes, blobs):
+    with pytest.raises(ValueError, match="one positive number for each of the n_clusters=4"):
+        MIADM(4, sizes=sizes, **QUICK).fit(blobs[0])
+
+
+def test_a_loaded_model_says_what_it_does_not_keep(blobs, tmp_path):
+    MIADM(4, **{**QUICK, "epochs": 1}).fit(blobs[0]).save(tmp_path / "model")
+    loaded = infomeans.load(tmp_path / "model")
+    for name in ("tree_", "outlier_scores_"):
+        with pytest.raises(AttributeError, match="not saved with the model"):
+            getattr(loaded, name)

@@ -97,3 +97,15 @@ def test_few_samples_and_copies(n):
     tree = cluster_tree(np.zeros((n, 2)), np.arange(n) % 2)
     assert tree.leaf.shape == (n,)
     assert (tree.cluster[tree.leaf] == np.arange(n) % 2).all()
+
+
+def test_parts_add_up_to_their_cluster():
+    """Small branches on the way to a split stay with the larger part."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 1, (90, 3)), rng.normal(6, 1, (40, 3)), [[30, 0, 0]] * 3])
+    tree = cluster_tree(X, np.zeros(len(X), dtype=int))
+    (_, larger, smaller), *_ = tree.splits()
+    assert larger + smaller == len(X)
+    assert sorted(np.bincount(tree.cut(2)[tree.leaf])) == [smaller, larger]
+    both = tree.parts()[0]
+    assert sorted([*both[0], *both[1]]) == list(range(tree.n_leaves))

@@ -17,7 +17,9 @@ from infomeans.workflows.request import Request
 
 def test_all_parts_are_there(page):
     parts = page.eval_on_selector_all("main > section", "all => all.map(one => one.id)")
-    assert parts == ["overview", "clusters", "map", "doubtful", "training", "labels", "facts"]
+    assert parts == [
+        "overview", "clusters", "tree", "map", "doubtful", "strange", "training", "labels", "facts",
+    ]  # fmt: skip
     assert "120 samples fall into" in page.inner_text("#overview")
     assert "linear discriminants" in page.inner_text("#map") or "UMAP" in page.inner_text("#map")
     assert page.locator(".card").count() == 3
@@ -244,7 +246,7 @@ def test_hostile_names_are_only_text(show, table_run):
 
 def test_parts_without_content_are_left_out(show, table_run):
     page = show(table_run.report)
-    for part in ("training", "labels", "strange"):
+    for part in ("training", "labels"):
         assert page.locator(f"#{part}").count() == 0
         assert page.locator(f"nav a[href='#{part}']").count() == 0
 

@@ -105,7 +105,7 @@ def test_what_is_shown_after_a_run_is_not_read_back(method, data, tmp_path, monk
     for name in ("numpy.load", "infomeans.runs.labels.Labels.read"):
         monkeypatch.setattr(name, refuse)
     monkeypatch.setattr("infomeans.report.report.load_model", refuse)
-    monkeypatch.setattr("infomeans.report.report.open_input", refuse)
+    monkeypatch.setattr("infomeans.report.findings.open_input", refuse)
     summarise(run)
     leave_report(run, data, estimator)
     assert run.report.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def adm_jobs(datasets: Sequence[str], seeds: Sequence[int], data_dir: Path | Non
     shares = {"sizes": (counts / counts.sum()).tolist()}
     for seed in seeds:
         for method in ("mi-adm", "mi-d", "sr-kmeans"):
-            jobs.append(make_job(unbalanced, method, seed))
+            jobs.append(replace(make_job(unbalanced, method, seed), params={"sizes": "equal"}))
         for method in ("mi-adm", "mi-d"):
             jobs.append(Job(unbalanced, f"{method}-prior", seed, slug=method, params=shares))
     return jobs

@@ -43,22 +43,25 @@ def recut(
 
     Example: infomeans recut run -k 17 --out run-17
     """
-    from infomeans.runs import Run, check_free
+    from infomeans.runs import Run, check_free, is_run
+    from infomeans.runs.places import real_path
 
     if (k is not None) + finer + coarser != 1:
         raise InputError("give one of -k, --finer and --coarser.")
     base = Run(run)
     with loading():
-        from infomeans.workflows.recut import kept_names, recut_request
+        from infomeans.workflows.recut import recut_request
 
     request = recut_request(base, k, more=int(finer) - int(coarser))
-    folder = out or run.with_name(f"{run.absolute().name}-k{request.n_clusters}")
+    whole = real_path(run)
+    folder = out or whole.with_name(f"{whole.name}-k{request.n_clusters}")
+    if real_path(folder) == whole:
+        raise InputError(f"{folder} is the run to start from; name another folder with --out.")
+    if is_run(folder) and not overwrite:
+        raise InputError(f"{folder} already holds a run; name another folder or add --overwrite.")
     check_free(folder, overwrite=overwrite)
     made, estimator, data = run_request(
         asdict(request), folder, device=device, threads=threads, overwrite=overwrite
     )
-    names = kept_names(base, made)
-    if names:
-        made.rename(names)
     summarise(made)
     leave_report(made, data, estimator)

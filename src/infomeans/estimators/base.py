@@ -199,18 +199,20 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     @property
     def embedding_(self) -> Array:
         """The embedding of the samples seen in fit."""
+        self._check_seen("embedding_")
         return self.fitted_.embedding
 
     @property
     def confidences_(self) -> Array:
         """The probability of the cluster of each sample seen in fit."""
+        self._check_seen("confidences_")
         return self.fitted_.confidences
 
     @cached_property
     def hierarchy_(self) -> Hierarchy:
         """The tree of merges of the samples seen in fit, through the clusters."""
-        check_is_fitted(self, "fitted_")
-        return cluster_tree(self.fitted_.embedding, self.labels_)
+        self._check_seen("the tree")
+        return cluster_tree(self._embedding_to_keep(), self.labels_)
 
     @property
     def tree_(self) -> Array:
@@ -220,6 +222,7 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     @property
     def outlier_scores_(self) -> Array:
         """The outlier score of each sample seen in fit."""
+        self._check_seen("outlier_scores_")
         if self.fitted_.outliers is None:
             raise AttributeError("outlier_scores_")
         return self.fitted_.outliers
@@ -271,6 +274,15 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         """The embedding (n, d) and the posteriors (n, n_clusters)."""
         embeddings, posteriors = zip(*self._outputs(X), strict=True)
         return _joined(embeddings), _joined(posteriors)
+
+    def _check_seen(self, what: str) -> None:
+        """Refuse what only a model that has just been fitted knows."""
+        check_is_fitted(self, "model_")
+        if not hasattr(self, "fitted_"):
+            raise AttributeError(
+                f"{what} belongs to the samples seen in fit and is not saved with the model; a "
+                f"run keeps it."
+            )
 
     def _embedding_to_keep(self) -> Array:
         """The embedding of the samples seen in fit, as stored in a run."""

@@ -39,7 +39,8 @@ def make_clusterer(name: str, method: type[Method], slug: str | None = None) -> 
     name : str
         Name of the class.
     method : subclass of Method
-        The clustering method.
+        The clustering method. If its constructor takes `sizes`, that is the parameter of
+        `DeepClusterer`.
     slug : str, optional
         Name of the method in the registry; None for a method of your own.
 

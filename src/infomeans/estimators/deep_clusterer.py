@@ -65,9 +65,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     sizes : {"auto", "equal", "free"} or sequence of K positive numbers
         Whether clusters are to have equal sizes, as in the paper. "free" cuts the graph where few
         edges are, whatever the sizes, and the methods learn the shares. "auto" cuts it so if equal
-        sizes would part groups, and learns the shares if the initial ones are uneven. Numbers are
-        the desired shares, up to their order. Shares matter to MI-ADM, MI-D, MI-Pairs and DEPICT;
-        to DEC, DCN and SR-K-means only the start does.
+        sizes would part groups, and learns the shares if the initial ones are uneven; with
+        `preset="paper"` it is "equal". Numbers are the desired shares, up to their order. Shares
+        matter to MI-ADM, MI-D, MI-Pairs and DEPICT; to DEC, DCN and SR-K-means only the start does.
     network : "auto", "residual", None, nn.Module or callable
         "auto" is the paper's convolutional auto-encoder for images and a dense one for vectors.
         "residual" and None treat X as embeddings of another model. These are centred and divided
@@ -196,16 +196,16 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             start = self._start(trainer, data, z) if trainer.method.wants_start else None
             slug = self._method_for(start)
             number = start.number if start else None
-            free = start is not None and start.free
+            n_clusters = number["best"] if number else n_clusters
+            free = self._learns_sizes(start, slug, n_clusters)
             if slug is not None or number is not None or free:
-                n_clusters = number["best"] if number else n_clusters
                 model.method = self._build_method(
                     n_clusters, model.n_features, slug=slug, free=free
                 )
             state = trainer.cluster(x, z, start)
             fitted = trainer.fitted(x, state)
             model.strangeness, outliers = Strangeness.of(x)
-            fitted = replace(fitted, method=slug, outliers=outliers)
+            fitted = replace(fitted, method=slug, free=free, outliers=outliers)
         self.initial_labels_ = fitted.initial_labels
         self.cluster_centers_ = trainer.method.prototypes.detach().cpu().numpy().copy()
         self._keep(model.cpu().eval(), fitted)
@@ -249,9 +249,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         n_clusters = number["best"] if number else self._planned_clusters()
         start = self._find_start(trainer, data, embedding, n_clusters)
         seconds = time.perf_counter() - began
-        wanted = self._start_sizes() if self._by_name else "equal"
-        free = start.free or wanted == "free" or (wanted == "auto" and start.uneven)
-        return replace(start, seconds=seconds, number=number, free=free)
+        return replace(start, seconds=seconds, number=number)
 
     def _find_start(self, trainer: Trainer, data: Dataset, z: Array, n_clusters: int) -> Start:
         init, sizes = self.init, self._start_sizes()
@@ -316,7 +314,16 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
 
     def _start_sizes(self) -> Sizes:
         """Whether the initial clusters are to have similar sizes."""
-        return self.sizes if isinstance(self.sizes, str) else "auto"
+        sizes = self.sizes if isinstance(self.sizes, str) else "auto"
+        return "equal" if sizes == "auto" and self.preset == "paper" else sizes
+
+    def _learns_sizes(self, start: Start | None, slug: str | None, n_clusters: int) -> bool:
+        """Whether the method is to learn the sizes of the clusters."""
+        sizes = self._start_sizes()
+        if start is None or n_clusters < 2 or not self._by_name or sizes == "equal":
+            return False
+        accepted = {one.name for one in parameters_of(self._method_class(slug))}
+        return SIZES in accepted and (sizes == "free" or start.free or start.uneven(n_clusters))
 
     @property
     def _by_name(self) -> bool:

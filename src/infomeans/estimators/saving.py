@@ -177,7 +177,7 @@ def _build(
     estimator: type[SampleEstimator] | None,
 ) -> SampleEstimator:
     made = _estimator_class(description["estimator"], estimator)()
-    kept = _kept_params(description["params"])
+    kept = _kept_params(description["params"], made)
     made.set_params(**kept)
     if "n_clusters" in kept:
         made.n_clusters_ = int(description["fitted"].get("n_clusters", kept["n_clusters"]))
@@ -199,11 +199,13 @@ def _build(
     return made
 
 
-def _kept_params(params: Mapping[str, Any]) -> dict[str, Any]:
+def _kept_params(params: Mapping[str, Any], made: SampleEstimator) -> dict[str, Any]:
     """The saved parameters, under the names that they have now."""
     kept = {name: value for name, value in params.items() if name not in _NOT_SAVED}
-    shares = kept.pop("prior", None)
-    return kept if shares is None else {**kept, "sizes": shares}
+    if "prior" in kept and "prior" not in made.get_params():
+        shares = kept.pop("prior")
+        kept |= {} if shares is None else {"sizes": shares}
+    return kept
 
 
 def _model(

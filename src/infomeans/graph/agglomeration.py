@@ -1,5 +1,7 @@
 """Agglomerative clustering on a sparse nearest-neighbour graph."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 from numbers import Integral
@@ -123,34 +125,35 @@ def clusters_and_graph(
     n_neighbors = n_neighbors or usual_neighbors(len(X), n_clusters)
     if images is None:
         graph = neighbor_graph(X, n_neighbors)
-        chosen = Clusters(clusters_of_graph(X, graph, n_clusters, min_share), graph)
-        return chosen if sizes == "equal" else _of_sizes(X, chosen, n_clusters, sizes)
+        tree = Agglomeration(X, graph, n_clusters)
+        return _of_sizes(tree, tree.equal(min_share), sizes)
     squared, candidates = nearest_neighbors(X, CANDIDATES * n_neighbors)
     graph = weighted_graph(squared[:, :n_neighbors], candidates[:, :n_neighbors])
     tangent = nearest_images(images, candidates, n_neighbors)
-    labels, moved = (clusters_of_graph(X, g, n_clusters, min_share) for g in (graph, tangent))
+    trees = [Agglomeration(X, one, n_clusters) for one in (graph, tangent)]
+    labels, moved = (tree.equal(min_share) for tree in trees)
     lead = neighbor_information(graph, labels) - neighbor_information(tangent, moved)
     clearly = lead > CLEARLY_BETTER * math.log(n_clusters)
-    chosen = Clusters(labels, graph) if clearly else Clusters(moved, tangent)
-    return chosen if sizes == "equal" else _of_sizes(X, chosen, n_clusters, sizes)
+    return _of_sizes(*((trees[0], labels) if clearly else (trees[1], moved)), sizes)
 
 
-def _of_sizes(X: Array, equal: Clusters, n_clusters: int, sizes: Sizes) -> Clusters:
-    """The same clusters, or free ones of the same graph if "auto" or "free" asks for them.
+def _of_sizes(tree: Agglomeration, labels: IntArray, sizes: Sizes) -> Clusters:
+    """These clusters of a tree, or free ones if "auto" or "free" asks for them.
 
     Clusters of similar sizes must part groups in a graph of twice as many neighbours too.
     """
-    assert equal.graph is not None
-    tree = Agglomeration(X, equal.graph, n_clusters)
-    count = tree.n_neighbors
-    squared, near = nearest_neighbors(X, max(2 * count, DIMENSION_NEIGHBORS))
-    inverse = inverse_dimensions(squared)
-    wide = weighted_graph(squared[:, : 2 * count], near[:, : 2 * count])
-    if sizes == "auto" and not (
-        tree.parts_groups(inverse) and Agglomeration(X, wide, n_clusters).parts_groups(inverse)
-    ):
+    equal, count = Clusters(labels, tree.graph), tree.n_neighbors
+    if sizes == "equal":
         return equal
-    return Clusters(tree.free(inverse), equal.graph, free=True)
+    squared, near = nearest_neighbors(tree.X, max(2 * count, DIMENSION_NEIGHBORS))
+    inverse = inverse_dimensions(squared)
+    if sizes == "auto":
+        if not tree.parts_groups(inverse, labels):
+            return equal
+        wide = weighted_graph(squared[:, : 2 * count], near[:, : 2 * count])
+        if not Agglomeration(tree.X, wide, tree.n_clusters).parts_groups(inverse):
+            return equal
+    return Clusters(tree.free(inverse), tree.graph, free=True)
 
 
 def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:

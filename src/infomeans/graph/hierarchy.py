@@ -97,9 +97,8 @@ class Hierarchy:
     def parts(self) -> dict[int, list[list[int]]]:
         """The leaves of the two parts that each cluster would part into; not all would."""
         found: dict[int, list[list[int]]] = {}
-        for branch, parts in self._splits():
-            leaves = [self._leaves(part) for part in sorted(parts, key=self.sizes.__getitem__)]
-            found.setdefault(self._clusters(branch)[0], leaves[::-1])
+        for cluster, *both in self._splits():
+            found.setdefault(cluster, both)
         return found
 
     def splits(self) -> Iterator[tuple[int, int, int]]:
@@ -107,9 +106,8 @@ class Hierarchy:
 
         A cluster comes up again if its parts would part.
         """
-        for branch, parts in self._splits():
-            larger, smaller = sorted(self.sizes[parts].tolist(), reverse=True)
-            yield self._clusters(branch)[0], larger, smaller
+        for cluster, rest, parted in self._splits():
+            yield cluster, int(self.sizes[rest].sum()), int(self.sizes[parted].sum())
 
     def next_words(self) -> str:
         """Which clusters would merge next, and which would part; empty if there is nothing to say.
@@ -144,10 +142,10 @@ class Hierarchy:
         for one, other, _ in self.merges()[: max(self.n_clusters - n_clusters, 0)]:
             labels[labels == other] = one
         following = int(labels.max()) + 1
-        for _, parts in self._splits() if n_clusters > self.n_clusters else ():
+        for _, _, parted in self._splits() if n_clusters > self.n_clusters else ():
             if len(np.unique(labels)) >= n_clusters:
                 break
-            labels[self._leaves(min(parts, key=self.sizes.__getitem__))] = following
+            labels[parted] = following
             following += 1
         if len(np.unique(labels)) < n_clusters:
             raise InputError(
@@ -171,29 +169,36 @@ class Hierarchy:
         """The tree from its arrays."""
         return cls(**{name: state[name] for name in cls.__dataclass_fields__})
 
-    def _splits(self) -> Iterator[tuple[int, list[int]]]:
-        """Branches of the given clusters and the two parts of each, the clearest split first."""
+    def _splits(self) -> Iterator[tuple[int, list[int], list[int]]]:
+        """Splits of the given clusters, the clearest first.
+
+        Each is the cluster, the leaves that remain and the leaves that part from them. Branches
+        with few samples remain.
+        """
         n = len(self.leaf)
         least = max(LEAST_SAMPLES, LEAST_SHARE * n / self.n_clusters)
-        heap: list[tuple[float, int, list[int]]] = []
+        heap: list[tuple[float, int, int, list[int]]] = []
 
-        def offer(branch: int) -> None:
+        def offer(branch: int, held: list[int]) -> None:
+            """Queue the first split of a branch into two substantial parts."""
             while branch >= self.n_leaves:
                 parts = self._children(branch)
                 smaller, larger = sorted(parts, key=self.sizes.__getitem__)
                 if self.sizes[smaller] >= least:
                     clear = float(self.openness[parts].max())
-                    heapq.heappush(heap, (clear, branch, parts))
+                    heapq.heappush(heap, (clear, larger, smaller, held))
                     return
                 branch = larger
 
         for root in self._roots():
-            offer(root)
+            offer(root, self._leaves(root))
         while heap:
-            _, branch, parts = heapq.heappop(heap)
-            yield branch, parts
-            for part in parts:
-                offer(part)
+            _, larger, smaller, held = heapq.heappop(heap)
+            parted = self._leaves(smaller)
+            rest = sorted(set(held) - set(parted))
+            yield int(self.cluster[parted[0]]), rest, parted
+            offer(larger, rest)
+            offer(smaller, parted)
 
     def _roots(self) -> list[int]:
         """The branches that are the given clusters."""

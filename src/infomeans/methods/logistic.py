@@ -206,7 +206,10 @@ class Alternating(Logistic):
 
 
 def _checked_shares(sizes: Sequence[float], n_clusters: int) -> Tensor:
-    shares = torch.as_tensor(sizes, dtype=torch.float64)
+    try:
+        shares = torch.as_tensor(sizes, dtype=torch.float64)
+    except (TypeError, ValueError):
+        shares = torch.empty(0)
     if shares.shape != (n_clusters,) or not (shares.isfinite() & (shares > 0)).all():
         raise ValueError(
             f"sizes={sizes!r} must hold one positive number for each of the "

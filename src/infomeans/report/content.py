@@ -18,6 +18,9 @@ from infomeans.problems import DISPUTED, run_problems, start_facts, went_back
 from infomeans.report.findings import Findings
 
 TYPICAL, DOUBTFUL, STRANGE, PAIRS, PAIR_SAMPLES = 12, 60, 60, 12, 10
+UNUSUAL = 0.95
+"""Samples with a lower outlier score are not called strange."""
+
 NO_DOUBT = 0.1
 """Entropy in nats of a sample with a confidence of 98%."""
 
@@ -140,9 +143,10 @@ def doubtful(found: Findings) -> dict[str, Any]:
 def outliers(found: Findings) -> dict[str, Any] | None:
     """The strangest samples and their scores, if the run has scores."""
     scores = found.run.labels.outliers
-    if scores is None:
+    if scores is None or not (scores >= UNUSUAL).any():
         return None
-    strangest = np.argsort(-scores, kind="stable")[:STRANGE]
+    order = np.argsort(-scores, kind="stable")[:STRANGE]
+    strangest = order[scores[order] >= UNUSUAL]
     return {"samples": strangest.tolist(), "scores": [float(scores[i]) for i in strangest]}
 
 

@@ -19,11 +19,13 @@ import hashlib
 import io
 import json
 import shlex
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -181,10 +183,11 @@ class Run:
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            content = io.BytesIO(path.read_bytes())
+            with np.load(content, allow_pickle=False) as arrays:
                 return Hierarchy.restored(arrays)
-        except (ValueError, KeyError, OSError) as error:
-            raise InputError(f"{path} is damaged: {error}") from error
+        except (ValueError, KeyError, OSError, EOFError, BadZipFile, zlib.error) as error:
+            raise InputError(f"{path} is damaged: {error or 'it is empty'}") from error
 
     @property
     def names(self) -> Names:

@@ -98,6 +98,7 @@ class Choice:
             "scores": {one.name: round(one.score, 4) for one in self.candidates},
             "weights": {name: round(weight, 4) for name, weight in self.weights.items()},
             "n_samples": len(self.best.labels),
+            "free": self.free,
         }
 
     def stability(self) -> Array:

@@ -57,7 +57,7 @@ class Start:
     number : dict, optional
         How the number of clusters was found; see `NumberOfClusters.as_dict`.
     free : bool
-        Whether sizes are not to be equal.
+        Whether the clusters were cut without regard to their sizes.
     """
 
     labels: Tensor
@@ -70,11 +70,10 @@ class Start:
     number: Mapping[str, Any] | None = None
     free: bool = False
 
-    @property
-    def uneven(self) -> bool:
+    def uneven(self, n_clusters: int) -> bool:
         """Whether the sizes of the clusters are far from equal, by their entropy."""
-        shares = torch.bincount(self.labels).double() / len(self.labels)
-        return len(shares) > 1 and IF.entropy(shares).item() < UNEVEN * math.log(len(shares))
+        shares = torch.bincount(self.labels, minlength=n_clusters).double() / len(self.labels)
+        return IF.entropy(shares).item() < UNEVEN * math.log(n_clusters)
 
     @property
     def chosen(self) -> dict[str, Any]:

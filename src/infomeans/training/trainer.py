@@ -204,7 +204,6 @@ class Trainer:
             score=None if score is None else score(posteriors.argmax(dim=1).numpy()),
             start_seconds=start.seconds if start else None,
             number=start.number if start else None,
-            free=start is not None and start.free,
             neighbors=None if near is None else near.ids[:, :NEAREST].cpu().numpy(),
         )
 

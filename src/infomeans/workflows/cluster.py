@@ -28,7 +28,7 @@ from infomeans.metrics import scores_of_labelled
 from infomeans.runs import Run
 from infomeans.training import Callback, Fitted, Record
 from infomeans.workflows.duplicates import find_duplicates
-from infomeans.workflows.recut import check_same_data
+from infomeans.workflows.recut import check_same_data, kept_names
 from infomeans.workflows.request import Request, as_input_error
 
 
@@ -106,6 +106,8 @@ def cluster(
         seconds += time.perf_counter() - began
         figures = {"seconds": seconds, "threads": estimator.n_threads_}
         finish(run, estimator, data, figures, parquet=request.parquet)
+        if request.base is not None and (names := kept_names(Run(request.base), run)):
+            run.rename(names)
     except Exception as error:
         # Training that failed because of a full disk, for example, can be resumed.
         hopeless = isinstance(error, InputError) or not run.checkpoint.exists()

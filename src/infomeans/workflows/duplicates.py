@@ -94,20 +94,26 @@ def _hashes(data: Dataset) -> Iterator[bytes]:
 def _near(data: Dataset, neighbors: IntArray) -> IntArray:
     """Pairs of neighbours that are much closer than neighbours usually are."""
     n, m = neighbors.shape
-    distances = np.concatenate(
-        [
-            _distances(data, np.arange(at, min(at + BLOCK, n)), neighbors[at : at + BLOCK])
-            for at in range(0, n, BLOCK)
-        ]
-    )
+    distances, spread = np.empty((n, m)), None
+    for at in range(0, n, BLOCK):
+        own = _rows(data, np.arange(at, min(at + BLOCK, n)))
+        # Columns of a table have different units.
+        spread = _spread(own, table=len(data.shape) == 1) if spread is None else spread
+        for place, column in enumerate(neighbors[at : at + BLOCK].T):
+            apart = (_rows(data, column) - own) / spread
+            distances[at : at + BLOCK, place] = np.linalg.norm(apart, axis=1)
     close = np.flatnonzero(distances.ravel() < NEAR * np.median(distances))
     return np.column_stack([close // m, neighbors.ravel()[close]])
 
 
-def _distances(data: Dataset, samples: IntArray, neighbors: IntArray) -> Array:
-    own = data.batch(samples).reshape(len(samples), -1).astype(np.float64)
-    columns = [data.batch(column).reshape(own.shape) - own for column in neighbors.T]
-    return np.stack([np.linalg.norm(column, axis=1) for column in columns], axis=1)
+def _rows(data: Dataset, samples: IntArray) -> Array:
+    return data.batch(samples).reshape(len(samples), -1).astype(np.float64)
+
+
+def _spread(rows: Array, *, table: bool) -> Array:
+    """The spread of every column, or 1."""
+    spread = rows.std(axis=0) if table else np.ones(1)
+    return np.where(spread > 0, spread, 1.0)
 
 
 def _groups(pairs: IntArray, n: int) -> list[IntArray]:

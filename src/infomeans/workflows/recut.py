@@ -19,8 +19,8 @@ from infomeans.workflows.request import Request
 def recut_request(run: Run, n_clusters: int | None = None, *, more: int = 0) -> Request:
     """The request for a run with another number of clusters, from the network of this one.
 
-    Only the warm-up and the alternation are done again. Clusters of the run merge or part along its
-    tree; see `infomeans.graph.Hierarchy.cut`.
+    Only the warm-up and the alternation are done again, and they aim at the sizes of the cut.
+    Clusters of the run merge or part along its tree; see `infomeans.graph.Hierarchy.cut`.
 
     Parameters
     ----------
@@ -38,19 +38,20 @@ def recut_request(run: Run, n_clusters: int | None = None, *, more: int = 0) -> 
             f"`infomeans cluster` with another -k."
         )
     wanted = tree.n_clusters + more if n_clusters is None else n_clusters
+    if wanted < 1:
+        raise InputError(f"{run.path} has one cluster; there is none to merge it with.")
     if wanted == tree.n_clusters:
-        raise InputError(f"{run.path} has {wanted} clusters already.")
+        merged = " (before merging)" if run.names.merge else ""
+        raise InputError(f"{run.path} has {wanted} clusters already{merged}.")
     tree.cut(wanted)
-    params = {name: value for name, value in begun.params.items() if name not in ("k_min", "k_max")}
-    if not isinstance(params.get("sizes", ""), str):
-        del params["sizes"]
-    params.pop("pretrain_epochs", None)
-    if run.metrics.get("start", {}).get("free"):
-        params["sizes"] = "free"
+    left_out = ("k_min", "k_max", "pretrain_epochs", "sizes", "init")
+    params = {name: value for name, value in begun.params.items() if name not in left_out}
+    method = run.metrics.get("chosen_method", begun.method)
     return replace(
         begun,
         n_clusters=wanted,
-        method=run.metrics.get("chosen_method", begun.method),
+        # MI-Pairs would move far from the cut.
+        method="mi-adm" if method in ("auto", "mi-pairs") else method,
         params=params,
         base=str(run.path.absolute()),
     )
@@ -67,17 +68,34 @@ def tree_of(run: Run) -> Hierarchy:
 
 
 def kept_names(base: Run, made: Run) -> Names:
-    """The names of those clusters of a run that another number of clusters did not change."""
-    tree = tree_of(base)
+    """The names and merges of those clusters of a run that stay as they are in another."""
+    tree, names = tree_of(base), base.names
     after = tree.cut(made.n_clusters)
-    same = _unchanged(tree.cluster, after)
-    names = {k: name for k, name in base.names.names.items() if k in same}
-    return Names(names, run=made.key)
+    now = _unchanged(tree.cluster, after)
+    merge = [tuple(now[k] for k in group) for group in names.merge if all(k in now for k in group)]
+    kept = {now[k]: name for k, name in names.names.items() if k in now}
+    return Names(kept | _joined(names, tree.cluster, after), tuple(merge), run=made.key)
 
 
-def _unchanged(before: IntArray, after: IntArray) -> set[int]:
-    """Clusters with the same number and the same leaves in both cuts."""
-    return {k for k in np.unique(before).tolist() if ((before == k) == (after == k)).all()}
+def _joined(names: Names, before: IntArray, after: IntArray) -> dict[int, str]:
+    """Names of new clusters that are several named ones together."""
+    found = {}
+    for new in np.unique(after).tolist():
+        members = np.unique(before[after == new]).tolist()
+        whole = np.isin(before, members).sum() == (after == new).sum()
+        if whole and len(members) > 1 and all(k in names.names for k in members):
+            found[new] = " + ".join(names.names[k] for k in members)
+    return found
+
+
+def _unchanged(before: IntArray, after: IntArray) -> dict[int, int]:
+    """The new numbers of the clusters that have the same leaves in both cuts."""
+    found = {}
+    for old in np.unique(before).tolist():
+        new = int(after[before == old][0])
+        if ((after == new) == (before == old)).all():
+            found[old] = new
+    return found
 
 
 def check_same_data(base: Path, fingerprint: str) -> None:

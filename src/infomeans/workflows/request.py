@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import infomeans
 from infomeans.errors import InputError, Problems
@@ -15,7 +18,11 @@ from infomeans.estimators.saving import load_model
 from infomeans.graph.number import Automatic
 from infomeans.methods import BASELINES, DEEP
 from infomeans.runs import Run
+from infomeans.runs.places import is_complete
 from infomeans.training import make_fabric
+
+AIMING = ("mi-adm", "mi-d", "depict")
+"""Methods that can aim at given sizes, and hold on to their start."""
 
 RESERVED = {
     "n_clusters",
@@ -92,21 +99,29 @@ class Request:
         elif self.embeddings:
             made.set_params(embeddings=True)
         if self.base is not None:
-            made.set_params(**self._begun(Run(self.base)))
+            made.set_params(**self._begun(self.base))
         with as_input_error():
             made._validate_params()
         return made
 
-    def _begun(self, base: Run) -> dict[str, Any]:
+    def _begun(self, path: str) -> dict[str, Any]:
         """The network of a run, and initial clusters cut from its tree."""
-        tree = base.tree
-        assert tree is not None
+        if not is_complete(Path(path)) or (tree := Run(path).tree) is None:
+            raise InputError(
+                f"the network and the tree of {path} are needed to go on, and they are not there "
+                f"any more."
+            )
         assert self.n_clusters != "auto"
-        return {
-            "network": load_model(base.model).network_,
+        labels = tree.cut(self.n_clusters)[tree.leaf]
+        begun = {
+            "network": load_model(Run(path).model).network_,
             "pretrain_epochs": 0,
-            "init": tree.cut(self.n_clusters)[tree.leaf],
+            "init": labels,
         }
+        if "sizes" not in self.params and self.method in AIMING:
+            # Equal sizes would undo the cut, and learned ones may.
+            begun["sizes"] = np.bincount(labels, minlength=self.n_clusters).tolist()
+        return begun
 
 
 @contextmanager

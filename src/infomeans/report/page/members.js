@@ -61,7 +61,7 @@ function prototypesOf(root) {
 function treeOf(root) {
   const said = content.tree && content.tree.clusters[root], parts = [];
   if (!said) return parts;
-  const others = said.merges_with.flatMap((other) => [" ", signOf(names.root(other)), " ", names.of(other)]);
+  const others = said.merges_with.filter((other) => names.root(other) !== root).flatMap((other) => [" ", signOf(names.root(other)), " ", names.of(other)]);
   if (others.length) parts.push(make("p", { className: "row" }, "Would merge first with", ...others));
   said.parts.forEach((list, at) => parts.push(
     make("h3", {}, `${at ? "… and" : "Would part into"} ${counted(said.sizes[at])} like these`),

@@ -37,15 +37,16 @@ function treeButton(cluster) {
 function drawTree() {
   if (!content.tree) return;
   const { merges, parts_next: parting, clusters } = content.tree, order = treeOrder(merges);
+  const [one, other] = merges.find(([a, b]) => names.root(a) !== names.root(b)) || [];
   const together = new Map(order.map((cluster) => [cluster, [cluster]]));
   byId("tree-words").replaceChildren(...merges.map(([one, other]) => {
-    const said = [one, other].map((cluster) => together.get(cluster).map((member) => names.of(member)).join(" + "));
+    const said = [one, other].map((cluster) => together.get(cluster).map((member) => "cluster " + member + (names.title(member) ? ` (${names.title(member)})` : "")).join(" + "));
     together.set(one, [...together.get(one), ...together.get(other)]);
     return make("li", {}, said.join(" with "));
   }));
-  const [one, other] = merges[0];
+  const joined = one === undefined ? "" : `The next to merge would be ${names.of(one)} and ${names.of(other)}.`;
   const parts = parting === null ? "" : ` The next to part would be ${names.of(parting)}, into ${clusters[parting].sizes.map(grouped).join(" and ")} samples.`;
-  byId("tree-next").textContent = `The next to merge would be ${names.of(one)} and ${names.of(other)}.${parts}`;
+  byId("tree-next").textContent = joined + parts;
   byId("tree-clusters").replaceChildren(...order.map(treeButton));
   byId("tree-lines").replaceChildren(treeLines(merges, order));
 }
