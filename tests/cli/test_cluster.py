@@ -246,7 +246,7 @@ def test_embeddings_get_no_autoencoder(infomeans, blobs, photos, tmp_path):
         spread = Run(options[3]).embedding.std(axis=0)
         expected = np.std(stretched, axis=0) / stretched[:, 0].std()
         np.testing.assert_allclose(spread / spread[0], expected, rtol=1e-5)
-    assert "auto on embeddings, k = 4" in infomeans("show", out).output
+    assert "auto (mi-adm) on embeddings, k = 4" in infomeans("show", out).output
     options[3] = tmp_path / "other"
     useless = infomeans("cluster", tmp_path / "clip.npy", *options, "--pretrain-epochs", 5, code=2)
     assert "no auto-encoder to pretrain" in useless.output

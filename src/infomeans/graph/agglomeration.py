@@ -151,7 +151,7 @@ def _of_sizes(tree: Agglomeration, labels: IntArray, sizes: Sizes) -> Clusters:
         if not tree.parts_groups(inverse, labels):
             return equal
         wide = weighted_graph(squared[:, : 2 * count], near[:, : 2 * count])
-        if not Agglomeration(tree.X, wide, tree.n_clusters).parts_groups(inverse):
+        if not Agglomeration(tree.X, wide, tree.n_clusters).parts_groups(inverse, confirms=True):
             return equal
     return Clusters(tree.free(inverse), tree.graph, free=True)
 
@@ -237,10 +237,13 @@ class Agglomeration:
         state = free_cut(branches, inverse_dimensions, self.n_clusters, self.n_neighbors)
         return self.equal() if state is None else self._settled(state)
 
-    def parts_groups(self, inverse_dimensions: Array, labels: IntArray | None = None) -> bool:
+    def parts_groups(
+        self, inverse_dimensions: Array, labels: IntArray | None = None, *, confirms: bool = False
+    ) -> bool:
         """Whether clusters of similar sizes part groups that free ones do not part.
 
         They do if free clusters are clearly less open. If these are open too, there are no groups.
+        A graph that only confirms what another says needs half the difference.
 
         Parameters
         ----------
@@ -251,6 +254,8 @@ class Agglomeration:
         """
         given = (self.equal() if labels is None else labels, self.free(inverse_dimensions))
         before, after = (self.openness(one, inverse_dimensions) for one in given)
+        if confirms:
+            return before - after > CLEARLY_LESS / 2
         return before - after > CLEARLY_LESS and after < STILL_OPEN
 
     def openness(self, labels: IntArray, inverse_dimensions: Array) -> float:

@@ -164,7 +164,7 @@ class _Page:
             js=_SCRIPTS,
             content=content,
             title=f"{said.short_name(run.config['data']['source'])}: {found.k} clusters by "
-            f"{run.config['arguments']['method']}",
+            f"{run.method}",
             overview=said.overview(found),
             notes=self.notes + self._warnings(against),
             map=self.map,

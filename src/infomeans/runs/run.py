@@ -129,11 +129,13 @@ class Run:
 
     @property
     def method(self) -> str:
-        """The method, with "on embeddings" and "augmented" if they apply."""
+        """The method, the one that "auto" chose, "on embeddings" and "augmented" if they apply."""
         request = self.config["arguments"]
+        chosen = self.metrics.get("chosen_method")
+        method = f"{request['method']} ({chosen})" if chosen else request["method"]
         embedded = " on embeddings" if request.get("embeddings") else ""
         augmented = ", augmented" if request.get("params", {}).get("augment") else ""
-        return f"{request['method']}{embedded}{augmented}"
+        return f"{method}{embedded}{augmented}"
 
     @property
     def model(self) -> Path:

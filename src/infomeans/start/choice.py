@@ -135,11 +135,13 @@ def choose(
     ordered = _ordered(scored(clusters), float(np.log(n_clusters)))
     is_free = sizes == "free"
     if sizes == "auto":
-        # K-means is compared with the best graph. Twice as many neighbours must say the same.
+        # K-means is compared with the best graph. Twice as many neighbours must confirm it.
         own = next(one for one in ordered if one.way == "graph").views
         wide = Agglomeration(views[own[0]], mixed_graph([wider[name] for name in own]), n_clusters)
         given = ordered[0].labels if ordered[0].way == "kmeans" else None
-        is_free = all(tree.parts_groups(means[own], given) for tree in (trees[own], wide))
+        is_free = trees[own].parts_groups(means[own], given) and wide.parts_groups(
+            means[own], given, confirms=True
+        )
     if is_free:
         clusters |= {("graph", names): tree.free(means[names]) for names, tree in trees.items()}
         again = scored(clusters)
