@@ -16,7 +16,7 @@ from infomeans.data.schema import ArraySchema, Schema
 from infomeans.errors import InputError
 from infomeans.methods import ESTIMATORS
 from infomeans.model import Model, Scaling, Strangeness
-from infomeans.model.folder import ModelFolder
+from infomeans.model.folder import ModelFolder, tensors_under
 from infomeans.networks import load_weights, network_from_config, network_to_config
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def _model(
     estimator: SampleEstimator,
 ) -> Model:
     fitted = description["fitted"]
-    parts = {part: _under(part, tensors) for part in PARTS}
+    parts = {part: tensors_under(part, tensors) for part in PARTS}
     network = network_from_config(description["network"], given)
     load_weights(network, parts["network"])
     # As the trainer leaves it: the memory layout affects the order of summation in convolutions.
@@ -232,11 +232,6 @@ def _model(
     # Models of earlier versions have no outlier scores.
     strangeness = Strangeness(learned) if learned else None
     return Model(tuple(fitted["shape"]), scaling, network, method, views, strangeness).eval()
-
-
-def _under(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    prefix = f"{part}."
-    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
 def _estimator_class(name: str, given: type[SampleEstimator] | None) -> type[SampleEstimator]:

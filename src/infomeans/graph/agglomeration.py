@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
 
 from infomeans._typing import Array, IntArray
-from infomeans.graph.branches import Branches
+from infomeans.graph.branches import Branches, memberships
 from infomeans.graph.neighbors import (
     DIMENSION_NEIGHBORS,
     inverse_dimensions,
@@ -178,7 +178,7 @@ def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
     >>> round(neighbor_information(graph, np.array([0, 0, 1, 1])), 4)
     0.6931
     """
-    member = _members(labels, int(labels.max()) + 1)
+    member = memberships(labels, int(labels.max()) + 1)
     joint = (member.T @ graph @ member).toarray()
     joint /= joint.sum()
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
@@ -328,7 +328,7 @@ def _absorb_small(X: Array, ties: sparse.csr_array, state: IntArray, n_clusters:
     labels[labels >= n_clusters] = -1
     while (labels < 0).any():
         known, open_ = np.flatnonzero(labels >= 0), np.flatnonzero(labels < 0)
-        pull = (ties[open_] @ _members(labels, n_clusters)).tocsr()
+        pull = (ties[open_] @ memberships(labels, n_clusters)).tocsr()
         reached = np.diff(pull.indptr) > 0
         if not reached.any():
             centres = centroids(X[known], labels[known], n_clusters)
@@ -359,7 +359,7 @@ def _parts_moved(
     each. A part that is more than half of its cluster stays.
     """
     names, ids = np.unique(parts * n_clusters + labels, return_inverse=True)
-    part, home = _members(ids, len(names)), names % n_clusters
+    part, home = memberships(ids, len(names)), names % n_clusters
     between = part.T @ ties @ part
     most = 2 * np.bincount(ids) > np.bincount(labels, minlength=n_clusters)[home]
     others = between - sparse.diags_array(between.diagonal())
@@ -373,19 +373,12 @@ def _moved(
 
     `stay` is added to the ties to the own cluster. A cluster that all would leave keeps them all.
     """
-    pull = (ties @ _members(labels, n_clusters)).tocsr()
+    pull = (ties @ memberships(labels, n_clusters)).tocsr()
     own = pull[np.arange(len(labels)), labels] + stay
     moved = np.where(pull.max(axis=1).toarray().ravel() > own, pull.argmax(axis=1), labels)
     while (left := np.bincount(moved, minlength=n_clusters) == 0).any():
         moved = np.where(left[labels], labels, moved)
     return moved
-
-
-def _members(labels: IntArray, n_clusters: int) -> sparse.csr_array:
-    """One-hot matrix of the labels (n, n_clusters); rows of negative labels are zero."""
-    known = np.flatnonzero(labels >= 0)
-    shape = len(labels), n_clusters
-    return sparse.csr_array((np.ones(len(known)), (known, labels[known])), shape=shape)
 
 
 def _by_size(names: IntArray) -> IntArray:

@@ -54,9 +54,8 @@ class Branches:
         below = max(len(merges) + 1 - most, 0)
         names, leaf = np.unique(replay(start, merges[:below]), return_inverse=True)
         place = {int(name): at for at, name in enumerate(names)}
-        m, n = len(names), len(leaf)
-        member = sparse.csr_array((np.ones(n), (np.arange(n), leaf)), shape=(n, m))
-        ties = (member.T @ (graph + graph.T) @ member).toarray()
+        m = len(names)
+        ties = ties_between(graph, leaf, m)
         ties /= max(ties.sum(), np.finfo(float).tiny)
         children = np.full((2 * m - 1, 2), -1)
         sizes = np.zeros(2 * m - 1, dtype=np.int64)
@@ -111,20 +110,36 @@ class Branches:
             sums[branch] = sums[self.children[branch]].sum()
         return sums
 
-    def leaves(self, branch: int) -> list[int]:
-        """The leaves of a branch."""
-        found, stack = [], [branch]
-        while stack:
-            one = stack.pop()
-            if one < self.n_leaves:
-                found.append(one)
-            else:
-                stack += self.children[one].tolist()
-        return found
-
     def labels(self, branches: Iterable[int]) -> IntArray:
         """The position of the branch that each sample is in (n,); -1 if it is in none."""
         of_leaf = np.full(self.n_leaves, -1)
         for position, branch in enumerate(branches):
-            of_leaf[self.leaves(branch)] = position
+            of_leaf[leaves_below(self.children, branch)] = position
         return of_leaf[self.leaf]
+
+
+def leaves_below(children: IntArray, branch: int) -> list[int]:
+    """The leaves of a branch; the children of a leaf are -1."""
+    found, stack = [], [branch]
+    while stack:
+        one = stack.pop()
+        parts = children[one].tolist()
+        if parts[0] < 0:
+            found.append(one)
+        else:
+            stack += parts
+    return found
+
+
+def memberships(labels: IntArray, n_clusters: int) -> sparse.csr_array:
+    """One-hot matrix of the labels (n, n_clusters); rows of negative labels are zero."""
+    known = np.flatnonzero(labels >= 0)
+    shape = len(labels), n_clusters
+    return sparse.csr_array((np.ones(len(known)), (known, labels[known])), shape=shape)
+
+
+def ties_between(graph: sparse.csr_array, labels: IntArray, n_clusters: int) -> Array:
+    """Sum of the weights between clusters (n_clusters, n_clusters), in both directions."""
+    member = memberships(labels, n_clusters)
+    ties: Array = (member.T @ (graph + graph.T) @ member).toarray()
+    return ties

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from infomeans._typing import Array, IntArray
 from infomeans.errors import InputError
-from infomeans.graph.branches import Branches
+from infomeans.graph.branches import Branches, leaves_below
 from infomeans.graph.neighbors import (
     DIMENSION_NEIGHBORS,
     inverse_dimensions,
@@ -206,18 +207,17 @@ class Hierarchy:
         inside = {p for b in range(self.n_leaves, first_merge) for p in self._children(b)}
         return [branch for branch in range(first_merge) if branch not in inside]
 
+    @cached_property
+    def _all_children(self) -> IntArray:
+        """The two branches of every branch; -1 for a leaf."""
+        leaves = np.full((self.n_leaves, 2), -1)
+        return np.concatenate([leaves, self.linkage[:, :2].astype(np.int64)])
+
     def _children(self, branch: int) -> list[int]:
-        return [int(child) for child in self.linkage[branch - self.n_leaves, :2]]
+        return self._all_children[branch].tolist()
 
     def _leaves(self, branch: int) -> list[int]:
-        found, stack = [], [branch]
-        while stack:
-            one = stack.pop()
-            if one < self.n_leaves:
-                found.append(one)
-            else:
-                stack += self._children(one)
-        return found
+        return leaves_below(self._all_children, branch)
 
     def _clusters(self, branch: int) -> list[int]:
         return np.unique(self.cluster[self._leaves(branch)]).tolist()

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from infomeans._typing import Array, IntArray
-from infomeans.graph.branches import Branches
+from infomeans.graph.branches import Branches, ties_between
 
 LEAST_SHARE, LEAST_SAMPLES = 0.05, 5
 """A cluster has at least this share of the mean size, and this many samples."""
@@ -52,8 +52,7 @@ def mean_openness(
 ) -> float:
     """The openness of the cluster of a sample, averaged over the samples."""
     n, count = len(labels), int(labels.max()) + 1
-    member = sparse.csr_array((np.ones(n), (np.arange(n), labels)), shape=(n, count))
-    ties = (member.T @ (graph + graph.T) @ member).toarray()
+    ties = ties_between(graph, labels, count)
     sizes = np.bincount(labels, minlength=count)
     inverse = np.bincount(labels, inverse_dimensions, minlength=count) / np.maximum(sizes, 1)
     each = openness(ties.sum(axis=1), ties.diagonal(), sizes, inverse, n_neighbors)

@@ -119,3 +119,9 @@ class ModelFolder:
             raise FileExistsError(
                 f"{self.path} already holds a model; pass overwrite=True to replace it."
             )
+
+
+def tensors_under(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a part, whose names begin with its name and a dot."""
+    prefix = f"{part}."
+    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from infomeans._typing import Array
 from infomeans.data.rows import Feed
+from infomeans.model.folder import tensors_under
 
 FEATURES = 512
 """Number of features to look at; of more, a random selection."""
@@ -97,10 +98,10 @@ class Strangeness(nn.Module):
         super().__init__()
         for name in BUFFERS:
             self.register_buffer(name, tensors[name])
-        self.values = Values(**_under("values", tensors))
-        self.pairs = Values(**_under("pairs", tensors))
-        self.distance = Nearest(**_under("distance", tensors))
-        patterns = _under("direction", tensors)
+        self.values = Values(**tensors_under("values", tensors))
+        self.pairs = Values(**tensors_under("pairs", tensors))
+        self.distance = Nearest(**tensors_under("distance", tensors))
+        patterns = tensors_under("direction", tensors)
         self.direction = Nearest(**patterns) if patterns else None
 
     @classmethod
@@ -323,8 +324,3 @@ def _standard(signs: Tensor) -> tuple[Tensor, Tensor]:
 
 def _quantiles(values: Tensor, shares: Sequence[float] | Array) -> Tensor:
     return torch.as_tensor(np.quantile(values.numpy(), shares, axis=0))
-
-
-def _under(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    prefix = f"{part}."
-    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}

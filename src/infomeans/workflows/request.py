@@ -118,7 +118,7 @@ class Request:
             "pretrain_epochs": 0,
             "init": labels,
         }
-        if "sizes" not in self.params and self.method in AIMING:
+        if self.method in AIMING:
             # Equal sizes would undo the cut, and learned ones may.
             begun["sizes"] = np.bincount(labels, minlength=self.n_clusters).tolist()
         return begun
