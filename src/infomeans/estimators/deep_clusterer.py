@@ -18,12 +18,14 @@ from infomeans.errors import few
 from infomeans.estimators.base import COUNT, SampleClusterer
 from infomeans.estimators.deep import DeepEstimator
 from infomeans.functional.affine import LIMITS
+from infomeans.graph.number import finest_number
 from infomeans.methods import find_method
 from infomeans.methods.parameters import parameters_of
 from infomeans.model import Strangeness
 from infomeans.networks import build_network, takes_embeddings
 from infomeans.start import check_init, choose_start, find_start
 from infomeans.start.initial import LAM
+from infomeans.start.views import View
 from infomeans.threads import limited, step_threads
 from infomeans.training import isolated, resolve_settings
 from infomeans.training.step import step_work
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from infomeans.methods.base import Method
     from infomeans.start import Init, Start
     from infomeans.training import Settings, Trainer
+
+LOOKED_AT = 6_000
+"""Number of images that tell how long the embedding should be."""
 
 SIZES = "sizes"
 """The parameter of the methods that can have other than equal shares."""
@@ -185,7 +190,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         self._check(data)
         settings = self._settings(data)
         n_clusters = self._planned_clusters()
-        n_features = max(n_clusters, settings.least_features)
+        n_features = self._embedding_length(data, settings)
         with self._training(data, settings, n_clusters, n_features) as (trainer, x):
             model = trainer.model
             model.method = self._build_method(n_clusters, model.n_features)
@@ -349,6 +354,19 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     def _planned_clusters(self) -> int:
         """The number of clusters, as far as it is known before training."""
         return self.k_min if self.n_clusters == "auto" else int(self.n_clusters)
+
+    def _embedding_length(self, data: Dataset, settings: Settings) -> int:
+        """Number of features of the embedding: as many as clusters, or a few more.
+
+        If the number of clusters is to be found, the images have to say how many there may be.
+        """
+        least = max(self._planned_clusters(), settings.least_features)
+        if self.n_clusters != "auto" or self.network != "auto" or len(data.shape) == 1:
+            return least
+        rng = np.random.default_rng(0)
+        some = data.batch(np.sort(rng.choice(len(data), min(len(data), LOOKED_AT), replace=False)))
+        with limited(self.n_threads):
+            return max(least, finest_number(View("data", some)(some), k_max=self.k_max))
 
     def _check(self, data: Dataset) -> None:
         super()._check(data)

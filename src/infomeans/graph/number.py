@@ -162,6 +162,34 @@ def number_of_clusters(
     )
 
 
+def finest_number(X: Array, *, k_max: int | None = None, seed: int = 0) -> int:
+    """The number of clusters with the highest modularity, in a random selection of the samples.
+
+    It is an upper bound of the number of clusters rather than an estimate.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        Samples, at least 2.
+    k_max : int, optional
+        The highest number to return; by default a tenth of the number of samples.
+    seed : int
+        Seed of the selection.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from infomeans.graph.number import finest_number
+    >>> X, _ = make_blobs(n_samples=500, centers=5, cluster_std=0.5, random_state=4)
+    >>> finest_number(X) >= 5
+    True
+    """
+    size = min(len(X), MOST_SAMPLES // 2)
+    some = X[_selection(len(X), size, np.random.default_rng(seed))]
+    highest = max(len(some) // 10, 2) if k_max is None else k_max
+    return int(_find(some, 1, highest).modularity.argmax()) + 1
+
+
 def check_number(n_samples: int, k_min: int, k_max: int | None) -> None:
     """Refuse bounds and counts of samples that leave no number to find."""
     if k_max is not None and k_min > k_max:
