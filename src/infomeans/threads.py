@@ -16,6 +16,8 @@ from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from infomeans.torchrun import on_this_machine
+
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
@@ -181,9 +183,15 @@ def asked() -> int | None:
 def allowed() -> int:
     """Maximum number of threads: the requested number, otherwise the available CPUs.
 
-    OMP_NUM_THREADS may lower the default.
+    Processes that torchrun has started on this machine share them. OMP_NUM_THREADS may lower the
+    default.
     """
-    return asked() or min(available_cpus(), _of_openmp())
+    return asked() or min(_own_cpus(), _of_openmp())
+
+
+def _own_cpus() -> int:
+    """The CPUs of this process, if the processes that torchrun has started here share them."""
+    return max(available_cpus() // on_this_machine(), 1)
 
 
 def _of_openmp() -> int:
@@ -238,7 +246,7 @@ def default_threads(work: float) -> int:
     import torch
 
     worth = 1 if threads_spin() else 1 + int(work // WORTH_A_THREAD)
-    return min(worth, torch.get_num_threads(), available_cpus())
+    return min(worth, torch.get_num_threads(), _own_cpus())
 
 
 class _Inside(threading.local):

@@ -59,10 +59,10 @@ def test_it_survives_an_interruption(spread, blobs, tmp_path):
 def test_it_stops_by_its_own_loss_and_goes_back_with_its_own_state(monkeypatch):
     given, scales = iter([0.5, 0.1, 0.9, 0.9, 0.9]), []
 
-    def watched(fabric, step, x, index):
+    def watched(fabric, step, x, index, processes):
         scales.append(step.method.scale.item())
         far = scales[-1] - step.network(x.batch(torch.cat(index))).std().item()
-        assert mean_loss(fabric, step, x, index) == pytest.approx(far**2)
+        assert mean_loss(fabric, step, x, index, processes) == pytest.approx(far**2)
         return next(given)
 
     monkeypatch.setattr(trainer_module, "mean_loss", watched)

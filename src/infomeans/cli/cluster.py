@@ -31,6 +31,7 @@ from infomeans.cli.reporting import busy, loading, note, say
 from infomeans.cli.show import summarise
 from infomeans.errors import ClusteringWarning, InputError, Problems
 from infomeans.methods.registry import DEEP
+from infomeans.torchrun import is_first
 
 if TYPE_CHECKING:
     from infomeans.data import Dataset
@@ -204,6 +205,9 @@ def cluster(
         return
     _check(problems, given, folder, device=device, resume=resume, overwrite=overwrite)
     options = {"threads": threads, "resume": resume, "overwrite": overwrite}
+    if not is_first():
+        _take_part(given, folder, device=device, threads=threads)
+        return
     made, estimator, data = run_request(given, folder, device=device, **options)
     summarise(made)
     leave_report(made, data, estimator)
@@ -235,7 +239,7 @@ def _check(
         if source is not None:
             check_arguments(source, **_without(given["reading"], "strict", "data_dir"))
     with problems.collect():
-        if not resume:
+        if not resume and is_first():
             check_free(folder, overwrite=overwrite)
     with problems.collect():
         Request(**given).estimator(device)
@@ -269,6 +273,18 @@ def run_request(
             raise
         raise typer.Exit(130) from None
     return run, estimator, data
+
+
+def _take_part(given: dict[str, Any], folder: Path, *, device: str, threads: int | None) -> None:
+    """Train along in a process that torchrun has started, which is not the first."""
+    from infomeans.workflows.cluster import take_part
+    from infomeans.workflows.request import Request
+
+    request = Request(**given)
+    with catch_warnings():
+        simplefilter("ignore", ClusteringWarning)
+        data = read(request.source, **request.reading)
+        take_part(request, data, folder, device=device, threads=threads)
 
 
 def _without(options: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from rich.markup import escape
 from infomeans.durations import duration
 from infomeans.errors import InputError
 from infomeans.progress import Lines, Pace, draws_bars, make_bars
+from infomeans.torchrun import is_first, speaks_first
 
-console = Console()
-errors = Console(stderr=True)
+console = Console(quiet=not is_first())
+errors = Console(stderr=True, quiet=not is_first())
 
 PATIENCE = 3.0
 """Seconds without a word before a line says how far reading is."""
@@ -71,7 +72,8 @@ def _one_line(debug: bool) -> Iterator[None]:
 
 
 def fail(*messages: str, code: int) -> None:
-    """Print one line per error and exit."""
+    """Print one line per error and exit; of several processes, only the first to fail prints."""
+    errors.quiet = not speaks_first()
     for message in messages:
         errors.print(f"[red]Error:[/red] {escape(message)}", highlight=False, soft_wrap=True)
     raise typer.Exit(code)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from infomeans.data.rows import BLOCK, ArrayRows, Rows
+from infomeans.data.rows import BLOCK, ArrayRows, LazyFeed, PartFeed, Rows
 from infomeans.data.schema import ArraySchema, Schema
 from infomeans.errors import InputError, few
 
@@ -109,9 +109,23 @@ class Dataset:
         """All samples in order, `size` at a time."""
         return self.rows.blocks(size)
 
-    def feed(self, prepare: Callable[[NDArray[Any]], Tensor]) -> Feed:
-        """The samples as tensors, prepared for a network by a function."""
-        return self.rows.feed(prepare)
+    def feed(
+        self,
+        prepare: Callable[[NDArray[Any]], Tensor],
+        span: tuple[int, int] | None = None,
+    ) -> Feed:
+        """The samples as tensors, prepared for a network by a function.
+
+        Parameters
+        ----------
+        prepare : callable
+            Turns an array of samples into a tensor.
+        span : (first, end), optional
+            The samples of this process; by default all.
+        """
+        if span is None or span == (0, len(self)):
+            return self.rows.feed(prepare)
+        return PartFeed(self.rows.part(*span).feed(prepare), LazyFeed(self.rows, prepare))
 
     def subset(self, index: NDArray[Any]) -> Dataset:
         """The samples at these positions as a new data set, in memory."""

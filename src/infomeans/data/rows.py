@@ -63,6 +63,11 @@ class Rows(ABC):
             return TensorFeed(torch.cat([prepare(block) for block in self.blocks(16 * BLOCK)]))
         return LazyFeed(self, prepare)
 
+    def part(self, first: int, end: int) -> Rows:
+        """The samples from one position to before another."""
+        shape = (end - first, *self.shape[1:])
+        return DecodedRows(lambda index: self.batch(np.asarray(index) + first), shape, self.dtype)
+
     def _prepared_bytes(self, prepare: Callable[[NDArray[Any]], Tensor]) -> float:
         one = prepare(self.batch([0]))
         return float(len(self)) * one.numel() * one.element_size()
@@ -92,6 +97,10 @@ class ArrayRows(Rows):
     def whole(self) -> NDArray[Any]:
         """The array itself."""
         return self.array
+
+    def part(self, first: int, end: int) -> Rows:
+        """A slice, which copies nothing."""
+        return ArrayRows(self.array[first:end])
 
 
 class DecodedRows(Rows):
@@ -130,10 +139,36 @@ class DecodedRows(Rows):
 
 
 class Feed(ABC):
-    """Prepared samples, accessed by position: the input of a network."""
+    """Prepared samples, accessed by position: the input of a network.
+
+    It holds the samples of this process, which may be a part of all samples.
+    """
 
     @abstractmethod
     def __len__(self) -> int: ...
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples of all processes."""
+        return len(self)
+
+    def anywhere(self, index: Tensor) -> Tensor:
+        """The samples at these positions of the whole data set."""
+        return self.batch(index)
+
+    def order(self, samples: Tensor | None = None) -> Tensor:
+        """The order in which an epoch visits samples, by torch's random numbers.
+
+        Parameters
+        ----------
+        samples : (m,) integer tensor, optional
+            Positions of the samples to visit; by default all.
+        """
+        import torch
+
+        if samples is None:
+            return torch.randperm(len(self))
+        return samples[torch.randperm(len(samples)).to(samples.device)]
 
     @abstractmethod
     def batch(self, index: Tensor) -> Tensor:
@@ -202,6 +237,49 @@ class LazyFeed(Feed):
     def blocks(self, size: int = BLOCK) -> Iterator[Tensor]:
         """All samples in order, `size` at a time."""
         yield from map(self.prepare, self.rows.blocks(size))
+
+
+class PartFeed(Feed):
+    """The samples of one of several processes.
+
+    Parameters
+    ----------
+    own : Feed
+        The samples of this process.
+    everything : Feed
+        All samples, read on demand: neighbours may belong to another process.
+    """
+
+    def __init__(self, own: Feed, everything: Feed) -> None:
+        self.own, self.everything = own, everything
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples of all processes."""
+        return len(self.everything)
+
+    def batch(self, index: Tensor) -> Tensor:
+        """Some of the samples of this process."""
+        return self.own.batch(index)
+
+    def anywhere(self, index: Tensor) -> Tensor:
+        """The samples at these positions of the whole data set."""
+        return self.everything.batch(index)
+
+    def order(self, samples: Tensor | None = None) -> Tensor:
+        """The order in which an epoch visits the samples of this process."""
+        return self.own.order(samples)
+
+    def blocks(self, size: int = BLOCK) -> Iterator[Tensor]:
+        """All samples of this process in order."""
+        return self.own.blocks(size)
+
+    def mean(self) -> Tensor:
+        """The mean sample of this process."""
+        return self.own.mean()
 
 
 def free_memory() -> float:

@@ -17,6 +17,7 @@ from infomeans import __version__
 from infomeans import functional as IF
 from infomeans.data import Dataset
 from infomeans.data.arrays import network_shape
+from infomeans.errors import InputError
 from infomeans.estimators.base import (
     POSITIVE,
     POSITIVE_INT,
@@ -38,15 +39,18 @@ from infomeans.training import (
     ProgressBars,
     Trainer,
     isolated,
-    make_fabric,
+    join,
 )
 from infomeans.training.step import step_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from torch import Tensor
+
     from infomeans.data.rows import Feed
     from infomeans.networks import NetworkSpec
+    from infomeans.processes import Processes
     from infomeans.training import Settings
 
 NO_EFFECT = ("verbose",)
@@ -91,12 +95,14 @@ class DeepEstimator(SampleEstimator):
 
         On exit, even after an error, random states are restored and callbacks are told of the end.
         """
-        fabric, seed = make_fabric(self.device, self.precision), self._seed()
+        fabric, processes = join(self.device, self.precision)
+        seed = processes.made_once(self._seed)
+        _check_parts(data, settings, processes)
         callbacks = [*(self.callbacks or ()), *([ProgressBars()] if self.verbose else [])]
         try:
             with isolated(), limited(self.n_threads), ExitStack() as threads:
                 torch.manual_seed(seed)
-                scaling = self._scaling(data)
+                scaling = processes.made_once(lambda: self._scaling(data))
                 network = build_network(
                     self.network,
                     network_shape(data.shape),
@@ -107,16 +113,23 @@ class DeepEstimator(SampleEstimator):
                 model = Model(data.shape, scaling, network)
                 work = step_work(network, network_shape(data.shape), settings.batch_size)
                 self.n_threads_ = threads.enter_context(step_threads(work))
-                x = data.feed(lambda samples: model.prepare(samples, fabric.device))
+                x = data.feed(
+                    lambda samples: model.prepare(samples, fabric.device), processes.span(len(data))
+                )
                 if self.network == "auto" and isinstance(network, DenoisingAutoencoder):
-                    network.start(x.mean())
-                if self.network == "residual" and isinstance(network, ResidualNetwork):
-                    network.start(x.blocks())
+                    network.start(_mean(x, processes))
+                if (
+                    self.network == "residual"
+                    and isinstance(network, ResidualNetwork)
+                    and network.projects
+                ):
+                    network.start(processes.total(network.scatter(x.blocks())))
                 trainer = Trainer(
                     fabric,
                     model,
                     settings,
                     seed=seed,
+                    processes=processes,
                     augment=IF.random_affine if self.augment else None,
                     callbacks=callbacks,
                     checkpoint=self._checkpoint(data, settings, network, seed),
@@ -158,3 +171,26 @@ class DeepEstimator(SampleEstimator):
     def _augmentation(self) -> dict[str, float]:
         """Settings of the augmentation."""
         return LIMITS
+
+
+def _check_parts(data: Dataset, settings: Settings, processes: Processes) -> None:
+    """Refuse processes that have different data, or too few samples each."""
+    if processes.alone:
+        return
+    most = min(settings.batches(len(data)), settings.batch_size)
+    if processes.count > most:
+        raise InputError(
+            f"{processes.count} processes are too many for {settings.batches(len(data))} batches "
+            f"of {settings.batch_size} samples; start at most {most}, or one without torchrun."
+        )
+    processes.check_same(
+        data.fingerprint,
+        "processes {} have other data than process 0; all must open the same files.",
+    )
+
+
+def _mean(x: Feed, processes: Processes) -> Tensor:
+    """The mean sample of all processes."""
+    if processes.alone:
+        return x.mean()
+    return processes.total({"sum": x.mean() * len(x)})["sum"] / x.n_samples

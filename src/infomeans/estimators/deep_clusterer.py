@@ -27,7 +27,7 @@ from infomeans.start import check_init, choose_start, find_start
 from infomeans.start.initial import LAM
 from infomeans.start.views import View
 from infomeans.threads import limited, step_threads
-from infomeans.training import isolated, resolve_settings
+from infomeans.training import isolated, join, resolve_settings
 from infomeans.training.step import step_work
 from infomeans.training.votes import VOTES
 
@@ -192,6 +192,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         n_clusters = self._planned_clusters()
         n_features = self._embedding_length(data, settings)
         with self._training(data, settings, n_clusters, n_features) as (trainer, x):
+            processes = trainer.processes
             model = trainer.model
             model.method = self._build_method(n_clusters, model.n_features)
             if self.augment:
@@ -209,7 +210,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
                 )
             state = trainer.cluster(x, z, start)
             fitted = trainer.fitted(x, state)
-            model.strangeness, outliers = Strangeness.of(x)
+            model.strangeness, outliers = Strangeness.of(x, processes)
             fitted = replace(fitted, method=slug, free=free, outliers=outliers)
         self.initial_labels_ = fitted.initial_labels
         self.cluster_centers_ = trainer.method.prototypes.detach().cpu().numpy().copy()
@@ -249,12 +250,16 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         if saved is not None:
             return saved
         trainer.announce("start")
-        began, embedding = time.perf_counter(), z.cpu().numpy()
-        number = self._number(embedding, trainer.seed) if self.n_clusters == "auto" else None
-        n_clusters = number["best"] if number else self._planned_clusters()
-        start = self._find_start(trainer, data, embedding, n_clusters)
-        seconds = time.perf_counter() - began
-        return replace(start, seconds=seconds, number=number)
+        began = time.perf_counter()
+        embedding = trainer.processes.gathered(z).cpu().numpy()
+
+        def found() -> Start:
+            number = self._number(embedding, trainer.seed) if self.n_clusters == "auto" else None
+            n_clusters = number["best"] if number else self._planned_clusters()
+            start = self._find_start(trainer, data, embedding, n_clusters)
+            return replace(start, seconds=time.perf_counter() - began, number=number)
+
+        return trainer.processes.made_once(found)
 
     def _find_start(self, trainer: Trainer, data: Dataset, z: Array, n_clusters: int) -> Start:
         init, sizes = self.init, self._start_sizes()
@@ -363,10 +368,15 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         least = max(self._planned_clusters(), settings.least_features)
         if self.n_clusters != "auto" or self.network != "auto" or len(data.shape) == 1:
             return least
-        rng = np.random.default_rng(0)
-        some = data.batch(np.sort(rng.choice(len(data), min(len(data), LOOKED_AT), replace=False)))
-        with limited(self.n_threads):
-            return max(least, finest_number(View("data", some)(some), k_max=self.k_max))
+
+        def looked_up() -> int:
+            chosen = np.random.default_rng(0).permutation(len(data))[:LOOKED_AT]
+            some = data.batch(np.sort(chosen))
+            with limited(self.n_threads):
+                return max(least, finest_number(View("data", some)(some), k_max=self.k_max))
+
+        _, processes = join(self.device, self.precision)
+        return processes.made_once(looked_up)
 
     def _check(self, data: Dataset) -> None:
         super()._check(data)

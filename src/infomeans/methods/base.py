@@ -194,7 +194,8 @@ class Method(nn.Module, ABC):
     def _share(self, state: SampleState, source: int, empty: int) -> bool:
         """Split a cluster with an empty one; return whether that was possible."""
         members = state.map(lambda z: z[self._assigned(z)[:, source] > 0])
-        leaves = _part(members, SUBSTANTIAL * len(state.embedding) / self.n_clusters)
+        members = state.processes.gathered(members)
+        leaves = _part(members, SUBSTANTIAL * state.n_samples / self.n_clusters)
         if leaves.all() or not leaves.any():
             return False
         self.split(state, source, empty, members[~leaves], members[leaves])

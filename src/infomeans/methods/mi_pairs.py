@@ -44,7 +44,7 @@ class MIPairsMethod(Logistic):
     def start(self, state: SampleState) -> None:
         """Linear discriminants, and the joint distribution of the posteriors of neighbours."""
         super().start(state)
-        self.window.fill_(max(1.0, WINDOW * len(state)))
+        self.window.fill_(max(1.0, WINDOW * state.n_samples))
         self.warm(state)
 
     @torch.no_grad()
@@ -52,7 +52,8 @@ class MIPairsMethod(Logistic):
         """The joint distribution under the present posteriors of all samples."""
         p = state.map(self)
         others = p if state.neighbors is None else state.votes(self, doubt=0.0)
-        self.joint = _symmetric(p.T @ others / len(state))
+        sums = state.total(lambda z, q, p, others: {"joint": p.T @ others}, p, others)
+        self.joint = _symmetric(sums["joint"] / state.n_samples)
 
     def loss(self, batch: Batch) -> Statistics:
         """Negative mutual information; in the warm-up, the cross-entropy to the targets."""

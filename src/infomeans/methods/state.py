@@ -11,6 +11,7 @@ from scipy import sparse
 from torch import Tensor
 
 from infomeans.graph.neighbors import graph_of_rows
+from infomeans.processes import ALONE, Processes
 
 Statistics = dict[str, Tensor]
 
@@ -41,11 +42,18 @@ class Neighbors(NamedTuple):
 
     def on(self, device: torch.device) -> Neighbors:
         """The neighbours on a device."""
-        return Neighbors(self.ids.to(device), self.weights.to(device))
+        return self.map(lambda rows: rows.to(device))
+
+    def map(self, function: Callable[[Tensor], Tensor]) -> Neighbors:
+        """Apply a function to both tensors."""
+        return Neighbors(*map(function, self))
 
 
 class SampleState:
     """The state of the samples of this process.
+
+    With several processes, each holds the state of its own samples. Positions are those in the
+    whole data set.
 
     Parameters
     ----------
@@ -61,7 +69,9 @@ class SampleState:
         Names of values that a method keeps for every sample, with the shape of one sample's entry.
         They start at zero.
     index : (n,) integer tensor, optional
-        Positions of these samples in the data set; by default all of them in order.
+        Positions of these samples in the data set; by default those of this process in order.
+    processes : Processes
+        The processes that train together.
     """
 
     chunk: ClassVar[int] = 8192
@@ -75,12 +85,15 @@ class SampleState:
         neighbors: Neighbors | None = None,
         columns: Mapping[str, tuple[int, ...]] | None = None,
         index: Tensor | None = None,
+        processes: Processes = ALONE,
     ) -> None:
         self.embedding = embedding
         self.targets = targets
         self.initial = initial
         self.neighbors = neighbors
-        self.index = torch.arange(len(embedding)) if index is None else index
+        self.processes = processes
+        self.n_samples = processes.count_of(len(embedding)) if index is None else len(index)
+        self.index = torch.arange(*processes.span(self.n_samples)) if index is None else index
         self.columns = {
             name: embedding.new_zeros(len(embedding), *shape)
             for name, shape in (columns or {}).items()
@@ -108,7 +121,7 @@ class SampleState:
 
     @torch.no_grad()
     def total(self, statistics: Callable[..., Statistics], *others: Tensor) -> Statistics:
-        """Sum `statistics(z, q, *others)` over all samples, chunk by chunk.
+        """Sum `statistics(z, q, *others)` over all samples of all processes, chunk by chunk.
 
         All sums over samples go through this function. Only the weight of the neighbours' votes
         does not: it is fitted to some of the samples.
@@ -125,11 +138,11 @@ class SampleState:
         for chunk in zip(*(part.split(self.chunk) for part in parts), strict=True):
             for name, value in statistics(*chunk).items():
                 sums[name] = sums[name] + value if name in sums else value
-        return sums
+        return self.processes.total(sums)
 
     @torch.no_grad()
     def map(self, function: Callable[[Tensor], Tensor]) -> Tensor:
-        """Apply a function of the embedding to every sample."""
+        """Apply a function of the embedding to every sample of this process."""
         return torch.cat([function(z) for z in self.embedding.split(self.chunk)])
 
     def votes(self, posteriors: Callable[[Tensor], Tensor], *, doubt: float) -> Tensor:
@@ -144,27 +157,31 @@ class SampleState:
             rule out a cluster.
         """
         assert self.neighbors is not None
-        p = self.map(posteriors)
+        p = self.processes.gathered(self.map(posteriors))
         # Smaller chunks, because every sample gathers the posteriors of many.
         parts = zip(*(part.split(-(-self.chunk // 8)) for part in self.neighbors), strict=True)
         means = torch.cat([(weights.unsqueeze(1) @ p[ids]).squeeze(1) for ids, weights in parts])
         return torch.lerp(means, torch.full_like(means, 1 / means.shape[1]), doubt)
 
     def state_dict(self) -> dict[str, Any]:
-        """The state for a checkpoint, without the embedding, which can be recomputed."""
+        """The state of all samples for a checkpoint.
+
+        The embedding is not in it; it can be recomputed.
+        """
+        everyone = self.processes.gathered
         return {
-            "targets": self.targets,
-            "initial": self.initial,
-            "neighbors": self.neighbors,
-            "columns": self.columns,
-            "index": self.index,
+            "targets": everyone(self.targets),
+            "initial": None if self.initial is None else everyone(self.initial),
+            "neighbors": self.neighbors and self.neighbors.map(everyone),
+            "columns": {name: everyone(column) for name, column in self.columns.items()},
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore targets, neighbours and columns from a checkpoint."""
-        self.targets = state["targets"].to(self.targets)
+        """Restore targets, neighbours and columns of these samples from a checkpoint."""
+        own = self.processes.own
+        self.targets = own(state["targets"]).to(self.targets)
         if state["neighbors"] is not None:
-            self.neighbors = Neighbors(*state["neighbors"]).on(self.targets.device)
+            self.neighbors = Neighbors(*state["neighbors"]).map(own).on(self.targets.device)
         self.columns = {
-            name: state["columns"][name].to(column) for name, column in self.columns.items()
+            name: own(state["columns"][name]).to(column) for name, column in self.columns.items()
         }

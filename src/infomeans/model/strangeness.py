@@ -24,6 +24,7 @@ from torch import Tensor, nn
 from infomeans._typing import Array
 from infomeans.data.rows import Feed
 from infomeans.model.folder import tensors_under
+from infomeans.processes import ALONE, Processes
 
 FEATURES = 512
 """Number of features to look at; of more, a random selection."""
@@ -106,7 +107,7 @@ class Strangeness(nn.Module):
 
     @classmethod
     @torch.no_grad()
-    def of(cls, x: Feed) -> tuple[Self, Array]:
+    def of(cls, x: Feed, processes: Processes = ALONE) -> tuple[Self, Array]:
         """Learn from the scaled samples of a fit, and score them.
 
         They are read twice, block by block.
@@ -114,18 +115,20 @@ class Strangeness(nn.Module):
         Parameters
         ----------
         x : Feed
-            The samples.
+            The samples of this process.
+        processes : Processes
+            The processes that train together.
 
         Returns
         -------
         Strangeness, (n,) array
-            What was learned, and the scores of the samples.
+            What was learned, and the scores of all samples.
         """
         draw = torch.Generator().manual_seed(0)
-        some = torch.randperm(len(x), generator=draw)[:SAMPLES].sort().values
-        n_features = x.batch(some[:1]).numel()
+        some = torch.randperm(x.n_samples, generator=draw)[:SAMPLES].sort().values
+        n_features = x.anywhere(some[:1]).numel()
         features = torch.randperm(n_features, generator=draw)[:FEATURES].sort().values
-        flat = torch.cat([_flat(x.batch(part), features) for part in some.split(READ)])
+        flat = torch.cat([_flat(x.anywhere(part), features) for part in some.split(READ)])
         partners, slopes = _partners(flat)
         # Pictures have a background, dark or bright. Their pattern is what differs from it.
         origin = flat.flatten().median()
@@ -136,7 +139,7 @@ class Strangeness(nn.Module):
 
         # One reading for both.
         seen = (both(_flat(block, features)) for block in x.blocks())
-        histograms = Values.learned(both(flat), seen)
+        histograms = Values.learned(both(flat), seen, processes)
         parts = {
             "values": {name: t[: len(features)] for name, t in histograms.items()},
             "pairs": {name: t[len(features) :] for name, t in histograms.items()},
@@ -148,6 +151,7 @@ class Strangeness(nn.Module):
         found = {f"{part}.{name}": t for part, own in parts.items() for name, t in own.items()}
         made = cls({**looked_at, **unknown, **found})
         signs = torch.cat([made.signs(block) for block in x.blocks()])
+        signs = processes.gathered(signs)
         made.middle, made.spread = _standard(signs)
         strangeness = made.strongest(signs)
         made.quantiles = _quantiles(strangeness, np.linspace(0, 1, QUANTILES))
@@ -203,16 +207,19 @@ class Values(nn.Module):
         self.register_buffer("surprise", surprise)
 
     @classmethod
-    def learned(cls, some: Tensor, blocks: Iterable[Tensor]) -> dict[str, Tensor]:
+    def learned(
+        cls, some: Tensor, blocks: Iterable[Tensor], processes: Processes = ALONE
+    ) -> dict[str, Tensor]:
         """The tensors: bins from some samples (m, d), counts from all blocks (n, d)."""
         low, high = _quantiles(some, INNER).float()
         bins = max(round(len(some) ** (1 / 3)), 2) + 2
         empty = cls(low, high, some.new_zeros(some.shape[1], bins))
-        # Every bin has one more, so that none is impossible.
-        counts = torch.ones(empty.surprise.numel(), dtype=torch.float64)
+        counts = torch.zeros(empty.surprise.numel(), dtype=torch.int64)
         for block in blocks:
             counts += torch.bincount(empty.bins(block).flatten(), minlength=len(counts))
-        counts = counts.view_as(empty.surprise)
+        counts = processes.total({"counts": counts})["counts"]
+        # Every bin has one more, so that none is impossible.
+        counts = (counts + 1).double().view_as(empty.surprise)
         surprise = -(counts / counts.sum(dim=1, keepdim=True)).log()
         return {"low": low, "high": high, "surprise": surprise.float()}
 

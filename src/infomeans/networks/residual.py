@@ -1,6 +1,6 @@
 """The network for embeddings of another model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -60,18 +60,27 @@ class ResidualNetwork(nn.Module):
             "reach": reach,
         }
 
+    @staticmethod
     @torch.no_grad()
-    def start(self, blocks: Iterable[Tensor]) -> None:
+    def scatter(blocks: Iterable[Tensor]) -> dict[str, Tensor]:
+        """Sums over samples, block by block, that `start` takes."""
+        scatter, n = torch.zeros((), dtype=torch.float64), 0
+        for block in blocks:
+            scatter, n = scatter + (block.T @ block).cpu().double(), n + len(block)
+        return {"scatter": scatter, "n": torch.tensor(n)}
+
+    @torch.no_grad()
+    def start(self, sums: Mapping[str, Tensor]) -> None:
         """Before training, project to the principal components of centred samples.
 
         They are scaled to a variance of 1 on average.
+
+        Parameters
+        ----------
+        sums : mapping of str to Tensor
+            What `scatter` says of all samples.
         """
-        if not self.projects:
-            return
-        scatter, n = torch.zeros(()), 0
-        for block in blocks:
-            scatter, n = scatter + (block.T @ block).cpu().double(), n + len(block)
-        variances, vectors = torch.linalg.eigh(scatter / n)
+        variances, vectors = torch.linalg.eigh(sums["scatter"].cpu() / int(sums["n"]))
         kept = self.components.shape[1]
         size = variances[-kept:].mean().clamp_min(1e-12).sqrt()
         self.components.copy_(vectors[:, -kept:].flip(1) / size)

@@ -2,7 +2,7 @@
 
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
-from infomeans.training.devices import make_fabric
+from infomeans.training.devices import join, make_fabric
 from infomeans.training.fitted import Fitted
 from infomeans.training.history import Record, kept
 from infomeans.training.progress_bars import ProgressBars
@@ -19,6 +19,7 @@ __all__ = [
     "Settings",
     "Trainer",
     "isolated",
+    "join",
     "kept",
     "make_fabric",
     "resolve_settings",

@@ -130,15 +130,16 @@ def measure(method: Method, state: SampleState) -> dict[str, float | int]:
         }
 
     total = state.total(sums)
-    n = len(state)
+    n = state.n_samples
     h_k, h_k_x = IF.entropy(total["p"] / n).item(), total["h"].item() / n
     empty = int((total["sizes"] == 0).sum())
     return {"mi": h_k - h_k_x, "h_k": h_k, "h_k_x": h_k_x, "empty": empty}
 
 
 def hard_labels(method: Method, state: SampleState) -> IntArray:
-    """The most probable cluster of each sample (n,)."""
-    return state.map(lambda z: method.log_posteriors(z).argmax(dim=1)).cpu().numpy()
+    """The most probable cluster of every sample of all processes."""
+    own = state.map(lambda z: method.log_posteriors(z).argmax(dim=1))
+    return state.processes.gathered(own).cpu().numpy()
 
 
 def initial_agreement(method: Method, state: SampleState, initial: Tensor) -> float:
@@ -147,10 +148,10 @@ def initial_agreement(method: Method, state: SampleState, initial: Tensor) -> fl
     def same(z: Tensor, _: Tensor, initial: Tensor) -> Statistics:
         return {"same": method.log_posteriors(z).argmax(dim=1).eq(initial).sum()}
 
-    return state.total(same, initial)["same"].item() / len(state)
+    return state.total(same, initial)["same"].item() / state.n_samples
 
 
 def mean_change(state: SampleState, before: Tensor) -> float:
     """The mean squared change of the targets."""
     sums = state.total(lambda _, q, before: {"change": (q - before).square().sum()}, before)
-    return sums["change"].item() / before.numel()
+    return sums["change"].item() / (state.n_samples * before.shape[1])

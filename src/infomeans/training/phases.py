@@ -15,6 +15,7 @@ from torch.optim.lr_scheduler import OneCycleLR
 from infomeans.errors import InputError
 from infomeans.methods.batch import Batch
 from infomeans.model.model import evaluating
+from infomeans.processes import ALONE, Processes
 from infomeans.training.checkpoint import restore_optimizer
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Loop:
         Learning rate at the peak of the schedule.
     total_steps : int
         Number of steps of the schedule; with 0 the learning rate is constant.
+    processes : Processes
+        The processes that train together.
 
     Attributes
     ----------
@@ -65,8 +68,10 @@ class Loop:
         step: TrainingStep,
         rate: float,
         total_steps: int = 0,
+        processes: Processes = ALONE,
     ) -> None:
         self.fabric = fabric
+        self.processes = processes
         self.settings = settings
         self.method = step.method
         self.total_steps = total_steps
@@ -84,7 +89,8 @@ class Loop:
                 )
             self.step, self.optimizer = fabric.setup(step, optimizer)
         else:
-            self.step = fabric.setup(step)
+            # Without gradients there is nothing that processes would have to average.
+            self.step = fabric.setup(step) if processes.alone else step
 
     def epoch(
         self,
@@ -112,22 +118,35 @@ class Loop:
         """
         self.step.train()
         sums: dict[str, Tensor] = {}
-        order = torch.randperm(len(x) if samples is None else len(samples))
-        order = order.to(self.fabric.device)
-        order = order if samples is None else samples.to(order)[order]
-        batches = order.tensor_split(self.settings.batches(len(order)))
-        for done, index in enumerate(batches, start=1):
+        order = x.order(samples).to(self.fabric.device)
+        n_samples = self.processes.count_of(len(order))
+        batches = order.tensor_split(self.settings.batches(n_samples))
+        shares = self._shares(batches)
+        for done, (index, share) in enumerate(zip(batches, shares, strict=True), start=1):
             known = () if state is None else self._known(x, state, index, targets)
             terms, statistics = self.step(x.batch(index), *known)
-            self._descend(sum(terms.values()))
+            self._descend(sum(terms.values()), share)
             if self.method is not None and state is not None:
-                self.method.after_step(statistics)
+                self.method.after_step(self.processes.total(statistics))
             for name, term in terms.items():
                 sums[name] = sums.get(name, 0) + term.detach() * len(index)
             if self.on_step is not None:
                 self.on_step(done, len(batches))
-        record.add_terms({name: value.item() / len(order) for name, value in sums.items()})
+        sums = self.processes.total(sums)
+        record.add_terms({name: value.item() / n_samples for name, value in sums.items()})
         check_finite(record.loss, "loss", record, self.settings)
+
+    def _shares(self, batches: Sequence[Tensor]) -> list[float]:
+        """The weight of this process in every batch: its share, times the number of processes.
+
+        A batch is spread over all processes. Each has the mean loss of its part, and gradients are
+        averaged over the processes. With these weights that is the gradient of the whole batch.
+        """
+        if self.processes.alone:
+            return [1.0] * len(batches)
+        own = torch.tensor([len(index) for index in batches])
+        whole = self.processes.total({"own": own})["own"]
+        return (own * self.processes.count / whole).tolist()
 
     def _known(self, x: Feed, state: SampleState, index: Tensor, targets: bool) -> tuple[Any, ...]:
         """The state of a batch: targets, positions, columns, and a neighbour of each sample."""
@@ -135,9 +154,10 @@ class Loop:
         if self.method is not None and self.method.wants_neighbors and state.neighbors is not None:
             ids, weights = (part[index] for part in state.neighbors)
             chosen = ids.gather(1, torch.multinomial(weights, 1)).squeeze(1)
-            neighbors = x.batch(chosen.long())
+            neighbors = x.anywhere(chosen.long())
         q = state.targets[index] if targets else None
-        return q, index, state.column_rows(index), neighbors
+        places = index if self.processes.alone else state.index.to(index)[index]
+        return q, places, state.column_rows(index), neighbors
 
     @property
     def rises(self) -> bool:
@@ -161,11 +181,11 @@ class Loop:
             self.schedule.load_state_dict(state["schedule"])
         self.fabric.strategy.precision.load_state_dict(state["precision"])
 
-    def _descend(self, loss: Tensor) -> None:
+    def _descend(self, loss: Tensor, share: float) -> None:
         if self.optimizer is None:
             return
         self.optimizer.zero_grad()
-        self.fabric.backward(loss)
+        self.fabric.backward(loss if share == 1.0 else share * loss)
         self.optimizer.step()
         if self.schedule is not None:
             self.schedule.step()
@@ -254,14 +274,21 @@ def hold_out(n: int, share: float, *, seed: int) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def mean_loss(fabric: Fabric, step: TrainingStep, x: Feed, index: Sequence[Tensor]) -> float:
+def mean_loss(
+    fabric: Fabric,
+    step: TrainingStep,
+    x: Feed,
+    index: Sequence[Tensor],
+    processes: Processes = ALONE,
+) -> float:
     """Mean loss of pretraining over some samples, given in batches, without noise."""
     total = 0.0
     with evaluating(step), fabric.autocast():
         for part in map(x.batch, index):
             terms = step.terms(Batch(step.network, part, drop=False))
             total += float(sum(terms.values())) * len(part)
-    return total / sum(map(len, index))
+    sums = processes.total({"loss": torch.tensor(total, dtype=torch.float64)})
+    return sums["loss"].item() / processes.count_of(sum(map(len, index)))
 
 
 def check_finite(value: float | None, name: str, record: Record, settings: Settings) -> None:

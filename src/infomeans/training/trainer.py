@@ -18,6 +18,7 @@ from infomeans.graph import neighbor_graph, usual_neighbors
 from infomeans.methods.base import Method
 from infomeans.methods.state import Neighbors, SampleState
 from infomeans.model import Model
+from infomeans.processes import ALONE, Processes
 from infomeans.start import Start
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
@@ -56,6 +57,8 @@ class Trainer:
         Trained in place. Without a method only its network can be pretrained.
     settings : Settings
     seed : int
+    processes : Processes
+        The processes that train together. Each has its own part of the samples.
     augment : callable, optional
         Changes the samples that the noisy pass sees.
     callbacks : sequence of Callback
@@ -75,6 +78,7 @@ class Trainer:
         settings: Settings,
         *,
         seed: int,
+        processes: Processes = ALONE,
         augment: Augment | None = None,
         callbacks: Sequence[Callback] = (),
         checkpoint: Checkpoint | None = None,
@@ -83,8 +87,9 @@ class Trainer:
         self.model = model
         self.settings = settings
         self.seed = seed
+        self.processes = processes
         self.augment = augment
-        self.callbacks = callbacks
+        self.callbacks = callbacks if processes.first else ()
         self.checkpoint = checkpoint
         self.history: list[Record] = []
         self._announced = False
@@ -93,7 +98,7 @@ class Trainer:
         self.network.to(fabric.device)
         # Convolutions on a CPU are faster with channels last; other layers ignore it.
         self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self._saved = checkpoint.load() if checkpoint else None
+        self._saved = processes.made_once(checkpoint.load) if checkpoint else None
         if self._saved is not None:
             self.seed = self._saved["seed"]
             self.network.load_state_dict(self._saved["network"])
@@ -116,16 +121,19 @@ class Trainer:
             return
         share, seed = self.settings.validation_share, seed_for(self.seed, len(PHASES))
         trained, held_out = hold_out(len(x), share, seed=seed)
-        rate, steps = self.settings.pretrain_learning_rate, self.settings.batches(len(trained))
-        loop = Loop(self.fabric, self.settings, step, rate, epochs * steps)
+        stops_early = self.processes.any(len(held_out) > 0)
+        steps = self.settings.batches(self.processes.count_of(len(trained)))
+        rate = self.settings.pretrain_learning_rate
+        loop = Loop(self.fabric, self.settings, step, rate, epochs * steps, self.processes)
         best = Best()
         phase = Phase("pretrain", epochs, loop, best, step.method)
 
         def train(record: Record) -> bool:
-            loop.epoch(record, x, samples=trained if len(held_out) else None)
-            if len(held_out) == 0:
+            loop.epoch(record, x, samples=trained if stops_early else None)
+            if not stops_early:
                 return False
-            loss = mean_loss(self.fabric, step, x, held_out.split(EMBED_BATCH))
+            parts = held_out.split(EMBED_BATCH)
+            loss = mean_loss(self.fabric, step, x, parts, self.processes)
             best.offer(-loss, record.epoch, step.state_dict)
             return best.waited >= self.settings.pretrain_patience
 
@@ -134,10 +142,10 @@ class Trainer:
             step.load_state_dict(best.state)
 
     def embed(self, x: Feed) -> Tensor:
-        """The clean embedding of all samples."""
+        """The clean embedding of the samples of this process."""
         with self.fabric.autocast():
             z = self.model.embed(x.blocks(EMBED_BATCH))
-        if not z.isfinite().all():
+        if self.processes.any(not z.isfinite().all()):
             raise InputError(
                 "The training diverged: embeddings contain NaN or infinity. A lower learning_rate "
                 "may help."
@@ -169,9 +177,9 @@ class Trainer:
         ----------
         x : Feed
         z : (n, d) tensor
-            The embedding of all samples before.
+            The embedding of these samples before.
         start : Start or None
-            The initial clusters; None for a method that wants none.
+            The initial clusters of all samples; None for a method that wants none.
 
         Returns
         -------
@@ -191,39 +199,52 @@ class Trainer:
     def fitted(self, x: Feed, state: SampleState) -> Fitted:
         """What the trained model says of its samples, as `predict` would say it."""
         blocks = self.model.outputs(x.blocks(EMBED_BATCH), self.fabric.device)
-        embedding, posteriors = (torch.cat(part).cpu() for part in zip(*blocks, strict=True))
+        everyone = self.processes.gathered
+        embedding, posteriors = (
+            everyone(torch.cat(part)).cpu() for part in zip(*blocks, strict=True)
+        )
         start, near = self._start, state.neighbors
         score, stability = (start.score, start.stability) if start else (None, None)
         return Fitted(
             embedding.numpy(),
             posteriors.numpy(),
-            None if state.initial is None else state.initial.cpu().numpy(),
+            None if start is None else start.labels.cpu().numpy(),
             [record.as_dict() for record in self.history],
             choice=start.choice if start else None,
             stability=None if stability is None else stability.numpy(),
             score=None if score is None else score(posteriors.argmax(dim=1).numpy()),
             start_seconds=start.seconds if start else None,
             number=start.number if start else None,
-            neighbors=None if near is None else near.ids[:, :NEAREST].cpu().numpy(),
+            neighbors=None if near is None else everyone(near.ids[:, :NEAREST]).cpu().numpy(),
         )
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
         n_clusters, columns = self.method.n_clusters, self.method.columns
         neighbors = self._neighbors(z, start)
+        known: dict[str, Any] = {
+            "neighbors": neighbors,
+            "columns": columns,
+            "processes": self.processes,
+        }
         if start is None:
             targets = z.new_full((len(z), n_clusters), 1 / n_clusters)
-            return SampleState(z, targets, neighbors=neighbors, columns=columns)
-        initial = start.labels.to(z.device)
-        targets = F.one_hot(initial, n_clusters) if start.targets is None else start.targets
-        return SampleState(z, targets.to(z), initial=initial, neighbors=neighbors, columns=columns)
+            return SampleState(z, targets, **known)
+        own = self.processes.own
+        initial = own(start.labels).to(z.device)
+        soft = start.targets
+        targets = F.one_hot(initial, n_clusters) if soft is None else own(soft)
+        return SampleState(z, targets.to(z), initial=initial, **known)
 
     def _neighbors(self, z: Tensor, start: Start | None) -> Neighbors | None:
         """The neighbours of the start; without them, those in the embedding if they are wanted."""
         neighbors = None if start is None else start.neighbors
         if neighbors is None and self.method.wants_neighbors:
-            count = usual_neighbors(len(z), self.method.n_clusters)
-            neighbors = Neighbors.of_graph(neighbor_graph(z.cpu().numpy(), count))
-        return neighbors and neighbors.on(z.device)
+            everything = self.processes.gathered(z).cpu().numpy()
+            count = usual_neighbors(len(everything), self.method.n_clusters)
+            neighbors = self.processes.made_once(
+                lambda: Neighbors.of_graph(neighbor_graph(everything, count))
+            )
+        return neighbors and neighbors.map(self.processes.own).on(z.device)
 
     def _warm_up(self, x: Feed, state: SampleState) -> None:
         """Train against the initial clusters until the agreement with them stops rising.
@@ -239,7 +260,7 @@ class Trainer:
         # With many clusters a small share of the samples can be all of one.
         enough = max(self.settings.warmup_agreement, 1 - STRAYED / method.n_clusters)
         # What has not been learned after a few steps may yet be.
-        settled = -(-SETTLED // self.settings.batches(len(x)))
+        settled = -(-SETTLED // self.settings.batches(x.n_samples))
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, state)
@@ -263,7 +284,7 @@ class Trainer:
         the score that chose the start or else by I(X;K), it goes back to where they were best.
         """
         epochs, method = self.settings.epochs, self.method
-        loop = self._loop(epochs * self.settings.batches(len(x)))
+        loop = self._loop(epochs * self.settings.batches(x.n_samples))
         best, step = Best(), self._step()
         phase = Phase("alternate", epochs, loop, best, method, state)
         if (score := self._score(state)) is not None:
@@ -331,14 +352,17 @@ class Trainer:
             return
         self.announce(phase.name, phase.epochs, first)
         phase.loop.on_step = self._stepped
+        many = not self.processes.alone
         for epoch in range(first, phase.epochs):
-            torch.manual_seed(seed_for(self.seed, PHASES.index(phase.name), epoch))
+            # Processes draw different samples and different noise.
+            place = (PHASES.index(phase.name), epoch, *([self.processes.rank] if many else []))
+            torch.manual_seed(seed_for(self.seed, *place))
             record, began = Record(phase.name, epoch), time.perf_counter()
             done = train(record)
             record.seconds = time.perf_counter() - began
             self.history.append(record)
             stop = [callback.on_epoch(record) for callback in self.callbacks]
-            over = done or any(stop)
+            over = done or self.processes.any(any(stop))
             self._save(phase, phase.epochs if over else epoch + 1)
             if over:
                 break
@@ -368,7 +392,8 @@ class Trainer:
                 "network": self.network.state_dict(),
                 "history": [record.as_dict() for record in self.history],
             }
-            self.checkpoint.save(state)
+            if self.processes.first:
+                self.checkpoint.save(state)
 
     def _pretraining_step(self) -> TrainingStep:
         own = self.method.to(self.fabric.device) if self._pretraining() == "own" else None
@@ -379,7 +404,7 @@ class Trainer:
 
     def _loop(self, total_steps: int = 0) -> Loop:
         rate = self.settings.learning_rate
-        return Loop(self.fabric, self.settings, self._step(), rate, total_steps)
+        return Loop(self.fabric, self.settings, self._step(), rate, total_steps, self.processes)
 
     def _pretraining(self) -> str:
         """What pretraining is about: "reconstruction", "own" or "none"."""

@@ -45,9 +45,12 @@ def take_votes(
     """
     with isolated():
         torch.manual_seed(seed)
-        polled = torch.randperm(len(x))[: VOTES["polled"]].to(state.targets.device)
+        # Every process polls some of its own samples.
+        most = -(-VOTES["polled"] // state.processes.count)
+        polled = torch.randperm(len(x))[:most].to(state.targets.device)
         seen = torch.cat([method(look(x.batch(part))) for part in polled.split(BATCH)])
     votes = state.votes(method, doubt=VOTES["doubt"])
-    weight = IF.vote_weight(state.targets[polled], votes[polled], seen)
+    asked = (state.targets[polled], votes[polled], seen)
+    weight = IF.vote_weight(*map(state.processes.gathered, asked))
     state.targets = IF.voted_targets(state.targets, votes, weight)
     return weight

@@ -83,15 +83,7 @@ def cluster(
     Run, SampleClusterer
         The run, and the fitted estimator.
     """
-    estimator = request.estimator(device).set_params(verbose=int(verbose), n_threads=threads)
-    if request.embeddings and len(data.shape) != 1:
-        raise InputError(
-            f"--embeddings needs vectors, but {data.source} has samples of shape {data.shape}."
-        )
-    if request.base is not None:
-        check_same_data(Path(request.base), data.fingerprint)
-    with as_input_error():
-        estimator.check(data)
+    estimator = _estimator(request, data, device, threads).set_params(verbose=int(verbose))
     run = (
         _resumed(out, request, data)
         if resume
@@ -115,6 +107,35 @@ def cluster(
             run.give_up()
         raise
     return run, estimator
+
+
+def take_part(
+    request: Request, data: Dataset, out: Path, *, device: str = "auto", threads: int | None = None
+) -> None:
+    """Train along in a process that is not the first; that one writes the run.
+
+    The parameters are those of `cluster`.
+    """
+    estimator = _estimator(request, data, device, threads)
+    if isinstance(estimator, DeepEstimator):
+        # The first process reads and writes the file; this one adds what it knows.
+        estimator.set_params(checkpoint=out / "checkpoint").fit(data)
+
+
+def _estimator(
+    request: Request, data: Dataset, device: str, threads: int | None
+) -> SampleClusterer:
+    """The estimator that was asked for; refuse data that it cannot cluster."""
+    estimator = request.estimator(device).set_params(n_threads=threads)
+    if request.embeddings and len(data.shape) != 1:
+        raise InputError(
+            f"--embeddings needs vectors, but {data.source} has samples of shape {data.shape}."
+        )
+    if request.base is not None:
+        check_same_data(Path(request.base), data.fingerprint)
+    with as_input_error():
+        estimator.check(data)
+    return estimator
 
 
 def finish(
