@@ -8,17 +8,22 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src"
 
 
-def torchrun(*command, processes=2, timeout=300, **options):
-    """Run a script, or `-m` and a module, in processes that work together, one thread each."""
+def torchrun(*command, timeout=300):
+    """Run a script, or `-m` and a module, in two processes that work together."""
+    with launch(*command) as running:
+        out, errors = running.communicate(timeout=timeout)
+    return subprocess.CompletedProcess(command, running.returncode, out, errors)
+
+
+def launch(*command):
+    """Start two processes that work together, with one thread each."""
     paths = [str(SOURCE), str(SOURCE.parent), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths)}
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    return subprocess.run(
-        [*launcher, "--nproc-per-node", str(processes), *command],
-        capture_output=True,
+    return subprocess.Popen(
+        [*launcher, "--nproc-per-node", "2", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=timeout,
         env=environment,
-        check=False,
-        **options,
     )

@@ -29,3 +29,13 @@ def test_two_processes_train_as_one_on_the_same_batches(results, slug):
     assert one.keys() == two.keys()
     for name in one:
         np.testing.assert_allclose(two[name], one[name], rtol=2e-3, atol=2e-4, err_msg=name)
+
+
+def test_all_processes_refuse_what_one_refuses(results):
+    _, two = results
+    assert str(two["other data"]) == "Not 1."
+    assert "invalid literal" in str(two["first fails"])
+
+
+def test_parts_of_different_lengths_are_gathered_in_order(results):
+    np.testing.assert_array_equal(results[1]["gathered"], [0, 1, 0, 1, 2])

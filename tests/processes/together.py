@@ -1,15 +1,17 @@
 """Train every method on the same batches, in one process or in several.
 
-    torchrun --nproc-per-node 2 tests/processes/together.py OUT.npz
+torchrun --nproc-per-node 2 tests/processes/together.py OUT.npz
 """
 
 import sys
 
 import numpy as np
 import torch
+import torch.distributed as dist
 from torch import nn
 
-from infomeans.data.rows import LazyFeed, PartFeed, TensorFeed
+from infomeans.data.rows import PartFeed, TensorFeed
+from infomeans.errors import InputError
 from infomeans.methods import METHODS
 from infomeans.methods.state import Neighbors
 from infomeans.model import Model, Scaling
@@ -85,6 +87,21 @@ def trained(slug, fabric, processes, feed, labels):
     return {f"{slug} {name}": t.detach().numpy() for name, t in found.items()}
 
 
+def _of_last(found):
+    every = [None, None]
+    dist.all_gather_object(every, found)
+    return every[-1]
+
+
+def refused(call):
+    """The message of the error that a call raises in this process."""
+    try:
+        call()
+    except InputError as error:
+        return str(error)
+    return "no error"
+
+
 def alone():
     x, labels = samples()
     results = {}
@@ -96,10 +113,14 @@ def alone():
 def main(out):
     x, labels = samples()
     fabric, processes = join("cpu")
-    everything = TensorFeed(x)
-    assert not isinstance(everything, LazyFeed)
-    feed = PartFeed(TensorFeed(processes.own(x)), everything)
-    results = {}
+    feed = PartFeed(TensorFeed(processes.own(x)), TensorFeed(x))
+    results = {
+        "other data": refused(lambda: processes.check_same(str(processes.rank), "Not {}.")),
+        "first fails": refused(lambda: processes.made_once(lambda: int("many"))),
+        "gathered": processes.gathered(torch.arange(2 + processes.rank)).numpy(),
+    }
+    # What the last process has met.
+    results = {name: _of_last(found) for name, found in results.items()}
     for slug in SLUGS:
         results |= trained(slug, fabric, processes, feed, labels)
     if processes.first:

@@ -180,12 +180,12 @@ def _check_parts(data: Dataset, settings: Settings, processes: Processes) -> Non
     most = min(settings.batches(len(data)), settings.batch_size)
     if processes.count > most:
         raise InputError(
-            f"{processes.count} processes are too many for {settings.batches(len(data))} batches "
-            f"of {settings.batch_size} samples; start at most {most}, or one without torchrun."
+            f"{processes.count} processes are too many for {len(data)} samples in batches of "
+            f"{settings.batch_size}; start at most {most}, or give a smaller batch_size."
         )
     processes.check_same(
         data.fingerprint,
-        "processes {} have other data than process 0; all must open the same files.",
+        "process {} has other data than process 0; all must open the same files.",
     )
 
 
