@@ -256,7 +256,14 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         def found() -> Start:
             number = self._number(embedding, trainer.seed) if self.n_clusters == "auto" else None
             n_clusters = number["best"] if number else self._planned_clusters()
-            start = self._find_start(trainer, data, embedding, n_clusters)
+            most = start_samples(data.memory, n_clusters)
+            if len(data) > most and isinstance(self.init, str) and not self.augment:
+                rng = np.random.default_rng(trainer.seed)
+                some = np.sort(rng.choice(len(data), most, replace=False))
+                part = self._find_start(trainer, data.subset(some), embedding[some], n_clusters)
+                start = part.of_selected(some, embedding)
+            else:
+                start = self._find_start(trainer, data, embedding, n_clusters)
             return replace(start, seconds=time.perf_counter() - began, number=number)
 
         return trainer.processes.made_once(found)

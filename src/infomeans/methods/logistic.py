@@ -56,7 +56,12 @@ class Logistic(Method):
         shares = sizes / sizes.sum()
         centre = shares @ self.prototypes
         means = self.prototypes - centre
-        scatter = state.total(lambda z, q: {"zz": (z - centre).T @ (z - centre)})["zz"]
+
+        def scattered(z: Tensor, q: Tensor) -> Statistics:
+            # Samples without a cluster have no mass.
+            return {"zz": (q.sum(dim=1, keepdim=True) * (z - centre)).T @ (z - centre)}
+
+        scatter = state.total(scattered)["zz"]
         within = scatter / sizes.sum() - means.T @ (shares[:, None] * means)
         # Shrinkage, for features that are nearly constant or correlated.
         floor = 0.01 * within.diagonal().mean().clamp_min(1e-6)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +30,9 @@ N_INIT = 20
 UNEVEN = 0.95
 """Sizes are uneven if the entropy of the shares is below this share of its maximum."""
 
+COMPARED = 2_000
+"""Number of samples that the others are compared with, if only some were looked at."""
+
 LAM = 1e-4
 """Regularisation of soft K-means, for methods without their own."""
 
@@ -41,7 +44,7 @@ class Start:
     Attributes
     ----------
     labels : (n,) integer tensor
-        Initial cluster of each sample.
+        Initial cluster of each sample; -1 for samples that were not looked at.
     targets : (n, K) tensor, optional
         Soft targets; by default the one-hot labels.
     neighbors : Neighbors, optional
@@ -58,6 +61,8 @@ class Start:
         How the number of clusters was found; see `NumberOfClusters.as_dict`.
     free : bool
         Whether the clusters were cut without regard to their sizes.
+    n_selected : int, optional
+        Number of samples that were looked at, if not all.
     """
 
     labels: Tensor
@@ -69,10 +74,41 @@ class Start:
     seconds: float = 0.0
     number: Mapping[str, Any] | None = None
     free: bool = False
+    n_selected: int | None = None
+
+    def of_selected(self, selected: IntArray, z: Array) -> Start:
+        """The start of all samples, from that of some: the others have no cluster yet.
+
+        Their stability is that of the nearest sample among a few that were looked at.
+
+        Parameters
+        ----------
+        selected : (m,) integer array
+            Positions of the samples that this start is about.
+        z : (n, d) array
+            The embedding of all samples.
+        """
+        labels = torch.full((len(z),), -1)
+        labels[selected] = self.labels
+        stability, score = self.stability, self.score
+        if stability is not None:
+            few = np.linspace(0, len(selected) - 1, min(len(selected), COMPARED)).astype(int)
+            stability = stability[few][_nearest(z, z[selected[few]])]
+        if score is not None:
+            score = replace(score, samples=torch.as_tensor(selected)[score.samples])
+        return replace(
+            self,
+            labels=labels,
+            neighbors=None,
+            stability=stability,
+            score=score,
+            n_selected=len(selected),
+        )
 
     def uneven(self, n_clusters: int) -> bool:
         """Whether the sizes of the clusters are far from equal, by their entropy."""
-        shares = torch.bincount(self.labels, minlength=n_clusters).double() / len(self.labels)
+        known = self.labels[self.labels >= 0]
+        shares = torch.bincount(known, minlength=n_clusters).double() / len(known)
         return IF.entropy(shares).item() < UNEVEN * math.log(n_clusters)
 
     @property
@@ -86,6 +122,7 @@ class Start:
             "seconds": self.seconds,
             "number": self.number,
             "free": self.free,
+            "n_selected": self.n_selected,
         }
 
     @classmethod
@@ -97,6 +134,18 @@ class Start:
             neighbors=neighbors and Neighbors(*neighbors),
             **{**chosen, "score": score and Score.restored(score)},
         )
+
+
+def _nearest(z: Array, some: Array, block: int = 16_384) -> IntArray:
+    """The nearest of some samples for each sample (n,)."""
+    points = torch.as_tensor(some)
+    found = [IF.squared_distances(part, points).argmin(dim=1) for part in _blocks(z, block)]
+    return torch.cat(found).numpy()
+
+
+def _blocks(z: Array, size: int) -> Iterator[Tensor]:
+    for first in range(0, len(z), size):
+        yield torch.as_tensor(z[first : first + size])
 
 
 def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:

@@ -42,6 +42,9 @@ class Fitted:
         How the number of clusters was found, if it was; see `infomeans.graph.NumberOfClusters`.
     free : bool
         Whether sizes were learned instead of equal.
+    n_selected : int or None
+        Number of samples in which the initial clusters were found, if not in all. The network
+        assigned the others after the warm-up.
     neighbors : (n, m) integer array or None
         Positions of the nearest neighbours of each sample, if they were looked for.
     outliers : (n,) array or None
@@ -67,6 +70,7 @@ class Fitted:
     method: str | None = None
     number: Mapping[str, Any] | None = None
     free: bool = False
+    n_selected: int | None = None
     neighbors: IntArray | None = None
     outliers: Array | None = None
 

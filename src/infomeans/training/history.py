@@ -143,12 +143,14 @@ def hard_labels(method: Method, state: SampleState) -> IntArray:
 
 
 def initial_agreement(method: Method, state: SampleState, initial: Tensor) -> float:
-    """The share of the samples whose most probable cluster is their initial one."""
+    """The share of the samples with an initial cluster whose most probable one is the same."""
 
     def same(z: Tensor, _: Tensor, initial: Tensor) -> Statistics:
-        return {"same": method.log_posteriors(z).argmax(dim=1).eq(initial).sum()}
+        agree = method.log_posteriors(z).argmax(dim=1).eq(initial)
+        return {"same": agree.sum(), "known": (initial >= 0).sum()}
 
-    return state.total(same, initial)["same"].item() / state.n_samples
+    sums = state.total(same, initial)
+    return sums["same"].item() / sums["known"].item()
 
 
 def mean_change(state: SampleState, before: Tensor) -> float:

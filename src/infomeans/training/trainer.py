@@ -192,6 +192,7 @@ class Trainer:
         method.start(state)
         if start is not None:
             self._warm_up(x, state)
+            self._assign_others(state)
         self._alternate(x, state)
         method.finish(state)
         return state
@@ -208,32 +209,36 @@ class Trainer:
         return Fitted(
             embedding.numpy(),
             posteriors.numpy(),
-            None if start is None else start.labels.cpu().numpy(),
+            None if state.initial is None else everyone(state.initial).cpu().numpy(),
             [record.as_dict() for record in self.history],
             choice=start.choice if start else None,
             stability=None if stability is None else stability.numpy(),
             score=None if score is None else score(posteriors.argmax(dim=1).numpy()),
             start_seconds=start.seconds if start else None,
             number=start.number if start else None,
+            n_selected=start.n_selected if start else None,
             neighbors=None if near is None else everyone(near.ids[:, :NEAREST]).cpu().numpy(),
         )
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
         n_clusters, columns = self.method.n_clusters, self.method.columns
         neighbors = self._neighbors(z, start)
-        known: dict[str, Any] = {
+        options: dict[str, Any] = {
             "neighbors": neighbors,
             "columns": columns,
             "processes": self.processes,
         }
         if start is None:
             targets = z.new_full((len(z), n_clusters), 1 / n_clusters)
-            return SampleState(z, targets, **known)
+            return SampleState(z, targets, **options)
         own = self.processes.own
         initial = own(start.labels).to(z.device)
         soft = start.targets
-        targets = F.one_hot(initial, n_clusters) if soft is None else own(soft)
-        return SampleState(z, targets.to(z), initial=initial, **known)
+        known = initial >= 0
+        targets = (
+            F.one_hot(initial * known, n_clusters) * known[:, None] if soft is None else own(soft)
+        )
+        return SampleState(z, targets.to(z), initial=initial, **options)
 
     def _neighbors(self, z: Tensor, start: Start | None) -> Neighbors | None:
         """The neighbours of the start; without them, those in the embedding if they are wanted."""
@@ -260,10 +265,13 @@ class Trainer:
         # With many clusters a small share of the samples can be all of one.
         enough = max(self.settings.warmup_agreement, 1 - STRAYED / method.n_clusters)
         # What has not been learned after a few steps may yet be.
+        # Samples without an initial cluster have nothing to train against.
+        known = (initial >= 0).nonzero().flatten().cpu()
+        known = None if len(known) == len(initial) else known
         settled = -(-SETTLED // self.settings.batches(x.n_samples))
 
         def train(record: Record) -> bool:
-            loop.epoch(record, x, state)
+            loop.epoch(record, x, state, samples=known)
             state.embedding = self.embed(x)
             method.warm(state)
             self._observe(record, state)
@@ -276,6 +284,13 @@ class Trainer:
         if best.score > best.last:
             self._go_back(x, state, step, best)
             method.warm(state)
+
+    def _assign_others(self, state: SampleState) -> None:
+        """Samples without an initial cluster get the one that the network has learned for them."""
+        assert state.initial is not None
+        if self.processes.any(bool((state.initial < 0).any())):
+            labels = state.map(lambda z: self.method.log_posteriors(z).argmax(dim=1))
+            state.initial = torch.where(state.initial < 0, labels, state.initial)
 
     def _alternate(self, x: Feed, state: SampleState) -> None:
         """Alternate targets and training until the targets stop changing.
