@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from infomeans.data.memory import Memory
 from infomeans.data.rows import BLOCK, ArrayRows, Rows
 from infomeans.data.schema import ArraySchema, Schema
 from infomeans.errors import InputError, few
@@ -30,7 +31,7 @@ class Dataset:
 
     The samples may be in memory, in a memory-mapped file, or decoded on demand by a function of
     yours (`DecodedRows`). Code that uses a data set need not know which. `open` decodes image files
-    at once and keeps them in memory.
+    once, and keeps them in memory or in a file.
 
     Parameters
     ----------
@@ -51,6 +52,8 @@ class Dataset:
         Table columns that are not features.
     names : list of str, optional
         Names of the features of a table.
+    memory : Memory
+        The limit for samples in memory.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class Dataset:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     names: list[str] | None = None
+    memory: Memory = Memory()
 
     def __post_init__(self) -> None:
         if len(set(self.ids)) < len(self.ids):
@@ -106,12 +110,15 @@ class Dataset:
         return self.rows.batch(index)
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[Any]]:
-        """All samples in order, `size` at a time."""
+        """All samples in order, `size` at a time; fewer if a limit for the memory is low."""
+        if self.memory.limit is not None:
+            # Sums over a block are in double precision.
+            size = min(size, max(1, self.memory.limit // (8 * self.rows.row_bytes)))
         return self.rows.blocks(size)
 
     def feed(self, prepare: Callable[[NDArray[Any]], Tensor]) -> Feed:
         """The samples as tensors, prepared for a network by a function."""
-        return self.rows.feed(prepare)
+        return self.rows.feed(prepare, self.memory)
 
     def subset(self, index: NDArray[Any]) -> Dataset:
         """The samples at these positions as a new data set, in memory."""
@@ -139,7 +146,11 @@ class Dataset:
     def likely_ids(self) -> list[str]:
         """Features that may be ids: distinct whole numbers, consecutive or with an id-like name."""
         found = []
-        for name, values in zip(self.names or (), self.X.T, strict=False):
+        first = self.batch(np.arange(min(len(self), BLOCK))) if self.names else None
+        for at, name in enumerate(self.names or ()):
+            if first is None or not np.equal(np.mod(first[:, at], 1), 0).all():
+                continue
+            values = np.concatenate([block[:, at] for block in self.blocks(16 * BLOCK)])
             steps = np.diff(np.sort(values))
             whole = len(values) > 2 and np.equal(np.mod(values, 1), 0).all() and (steps > 0).all()
             called = re.fullmatch(r"(.*[_ ])?(id|index|key)|Unnamed: 0", name, re.IGNORECASE)

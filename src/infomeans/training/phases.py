@@ -112,9 +112,7 @@ class Loop:
         """
         self.step.train()
         sums: dict[str, Tensor] = {}
-        order = torch.randperm(len(x) if samples is None else len(samples))
-        order = order.to(self.fabric.device)
-        order = order if samples is None else samples.to(order)[order]
+        order = x.order(samples).to(self.fabric.device)
         batches = order.tensor_split(self.settings.batches(len(order)))
         for done, index in enumerate(batches, start=1):
             known = () if state is None else self._known(x, state, index, targets)
