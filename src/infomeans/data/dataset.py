@@ -6,10 +6,10 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class Dataset:
     rows : Rows
         The samples: vectors (n, d), grey images (n, h, w), colour images (n, h, w, 3), or an array
         of any other shape.
-    ids : list of n str
+    ids : sequence of n str
         Unique ids of the samples.
     schema : Schema
         How to read other input in the same way.
@@ -68,17 +68,17 @@ class Dataset:
     """
 
     rows: Rows
-    ids: list[str]
+    ids: Sequence[str]
     schema: Schema
     source: str
     labels: NDArray[Any] | None = None
     skipped: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     names: list[str] | None = None
-    memory: Memory = Memory()
+    memory: Memory = field(default_factory=Memory)
 
     def __post_init__(self) -> None:
-        if len(set(self.ids)) < len(self.ids):
+        if not isinstance(self.ids, RowNumbers) and len(set(self.ids)) < len(self.ids):
             name, times = Counter(self.ids).most_common(1)[0]
             raise InputError(
                 f"{self.source}: the id {name!r} occurs {times} times; ids must be unique."
@@ -139,35 +139,86 @@ class Dataset:
             if len(bad):
                 raise InputError(
                     f"{self.source}: NaN or infinity in the samples "
-                    f"{few([self.ids[i] for i in bad])}; only finite numbers are accepted."
+                    f"{few([self.ids[i] for i in bad.tolist()])}; only finite numbers are accepted."
                 )
         return self
 
     def likely_ids(self) -> list[str]:
         """Features that may be ids: distinct whole numbers, consecutive or with an id-like name."""
         found = []
-        first = self.batch(np.arange(min(len(self), BLOCK))) if self.names else None
-        for at, name in enumerate(self.names or ()):
-            if first is None or not np.equal(np.mod(first[:, at], 1), 0).all():
-                continue
-            values = np.concatenate([block[:, at] for block in self.blocks(16 * BLOCK)])
-            steps = np.diff(np.sort(values))
-            whole = len(values) > 2 and np.equal(np.mod(values, 1), 0).all() and (steps > 0).all()
+        first = self.batch(np.arange(min(len(self), BLOCK))) if self.names else np.empty((1, 0))
+        for name, at in zip(self.names or (), range(first.shape[1]), strict=True):
+            # Of most columns the first values show that they are no ids.
+            steps = self._steps(at) if _distinct(first[:, at]) is not None else None
             called = re.fullmatch(r"(.*[_ ])?(id|index|key)|Unnamed: 0", name, re.IGNORECASE)
-            if whole and (called or (steps == 1).all()):
+            if steps is not None and len(self) > 2 and (called or (steps == 1).all()):
                 found.append(name)
         return found
+
+    def _steps(self, at: int) -> NDArray[Any] | None:
+        """Steps between the sorted values of a feature; None if they are no distinct integers."""
+        return _distinct(np.concatenate([block[:, at] for block in self.blocks(16 * BLOCK)]))
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the samples' shape, dtype and bytes, and of the ids."""
-        head = [list(self.rows.shape), self.rows.dtype.str, self.ids]
-        digest = hashlib.sha256(json.dumps(head).encode())
+        # What json.dumps([shape, dtype, ids]) gives, without a copy of all ids.
+        head = json.dumps([list(self.rows.shape), self.rows.dtype.str, []])
+        digest = hashlib.sha256(head[:-2].encode())
+        for first in range(0, len(self.ids), BLOCK):
+            part = json.dumps(self.ids[first : first + BLOCK])[1:-1]
+            digest.update(f"{', ' if first else ''}{part}".encode())
+        digest.update(b"]]")
         for block in self.blocks(16 * BLOCK):
             digest.update(np.ascontiguousarray(block).data)
         return digest.hexdigest()
 
 
-def row_numbers(n: int) -> list[str]:
+def _distinct(values: NDArray[Any]) -> NDArray[Any] | None:
+    """Steps between sorted values; None if they are no whole numbers or not distinct."""
+    steps = np.diff(np.sort(values))
+    whole = np.equal(np.mod(values, 1), 0).all() and (steps > 0).all()
+    return steps if whole else None
+
+
+class RowNumbers(Sequence[str]):
+    """Row numbers as ids, for samples without names; they take no memory.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._numbers = range(n)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        found = self._numbers[at]
+        return [str(i) for i in found] if isinstance(found, range) else str(found)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, self._numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
+
+    def __repr__(self) -> str:
+        return f"RowNumbers({len(self)})"
+
+
+def row_numbers(n: int) -> Sequence[str]:
     """Row numbers as ids, for samples without names."""
-    return [str(i) for i in range(n)]
+    return RowNumbers(n)

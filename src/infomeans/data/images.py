@@ -33,7 +33,7 @@ class Images:
     ----------
     source : str
         Where the images came from.
-    ids : list of str
+    ids : sequence of str
         Ids of the images.
     decode : callable
         Takes positions of images, a size or None, and a fit. Yields the results of `decode_all`
@@ -45,7 +45,7 @@ class Images:
     """
 
     source: str
-    ids: list[str]
+    ids: Sequence[str]
     decode: Callable[[Sequence[int], Size | None, Fit], Iterator[list[Decoded]]]
     paths: list[str] | None = None
     classes: list[str] | None = None
@@ -211,9 +211,7 @@ def _samples(
 ) -> Dataset:
     kept = [i for i, image in enumerate(decoded) if not image.problem]
     shape = (len(kept), *schema.sample_shape)
-    blocks = (
-        _pixels(decoded[i], pixels[i], schema).reshape(1, *schema.sample_shape) for i in kept
-    )
+    blocks = (_pixels(decoded[i], pixels[i], schema).reshape(1, *schema.sample_shape) for i in kept)
     found = Dataset(
         rows=store(blocks, shape, schema.depth, pixels.memory),
         ids=[images.ids[i] for i in kept],

@@ -242,9 +242,7 @@ def _expect(cls: type[_Expected], like: Schema | None, source: str) -> _Expected
     )
 
 
-def _read_array(
-    found: Arrays, key: str | None, like: Schema | None, memory: Memory
-) -> Dataset:
+def _read_array(found: Arrays, key: str | None, like: Schema | None, memory: Memory) -> Dataset:
     hint = like.key if isinstance(like, ArraySchema) else None
     rows, name = found.rows(key, is_sample_array, hint=hint, memory=memory)
     if rows.dtype.kind not in "buif":

@@ -52,21 +52,21 @@ class Memory:
     folder: Path | None = None
 
     @classmethod
-    def of(cls, size: str | int | None, folder: Path | None = None) -> Memory:
+    def of(cls, amount: str | int | None, folder: Path | None = None) -> Memory:
         """A limit such as "1GiB", "500MB" or a number of bytes."""
-        if size is None:
+        if amount is None:
             return cls(None, folder)
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", str(size).strip().lower())
-        bytes_ = float(found[1]) * UNITS.get(found[2], 0) if found else 0.0
-        if isinstance(size, bool) or bytes_ < 1:
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", str(amount).strip().lower())
+        count = float(found[1]) * UNITS.get(found[2], 0) if found else 0.0
+        if isinstance(amount, bool) or count < 1:
             raise InputError(
-                f"memory={size!r} (--memory) is not an amount of memory; a number with kB, MB, GB, "
-                f"KiB, MiB or GiB, such as 500MB or 1.5GiB, is accepted."
+                f"memory={amount!r} (--memory) is not an amount of memory; a number with kB, MB, "
+                f"GB, KiB, MiB or GiB, such as 500MB or 1.5GiB, is accepted."
             )
-        return cls(int(bytes_), folder)
+        return cls(int(count), folder)
 
     @property
-    def bytes(self) -> float:
+    def size(self) -> float:
         """The limit in bytes."""
         return SHARE * free_memory() if self.limit is None else self.limit
 
@@ -79,7 +79,7 @@ class Memory:
         """The error for a limit below what is needed."""
         given = "half of the free memory" if self.limit is None else "memory (--memory)"
         return InputError(
-            f"{given}, {shown(self.bytes)}, is too small: {what} needs {shown(needed)}."
+            f"{given}, {shown(self.size)}, is too small: {what} needs {shown(needed)}."
         )
 
     def file(self) -> IO[bytes]:

@@ -77,9 +77,7 @@ class Rows(ABC):
         """All samples as one array in memory."""
         return np.concatenate([*self.blocks(), np.empty((0, *self.shape[1:]), self.dtype)])
 
-    def feed(
-        self, prepare: Callable[[NDArray[Any]], Tensor], memory: Memory | None = None
-    ) -> Feed:
+    def feed(self, prepare: Callable[[NDArray[Any]], Tensor], memory: Memory | None = None) -> Feed:
         """The samples as tensors, prepared for a network by a function.
 
         If they fit into memory, they are prepared once. Otherwise each batch is prepared on demand.
@@ -98,19 +96,19 @@ class Rows(ABC):
         Without a limit, what is free is free beside the samples as they are.
         """
         needed = float(len(self)) * row
-        return (needed if memory.limit is None else self.held + 2 * needed) <= memory.bytes
+        return (needed if memory.limit is None else self.held + 2 * needed) <= memory.size
 
     def _check_batch(self, row: int, memory: Memory) -> None:
         """Refuse a limit without room for a batch beside the window."""
         count = min(len(self), BLOCK)
         needed = self.held + 2 * count * (row + self.row_bytes)
-        if memory.bytes < needed:
+        if memory.size < needed:
             raise memory.too_small(needed, f"a batch of {count:,} samples")
 
     def window(self, memory: Memory) -> Window:
         """The window for reading samples in random order: half of the memory."""
         block = max(1, min(BLOCK, BLOCK_BYTES // self.row_bytes, len(self)))
-        slots = min(memory.bytes / 2 / (block * self.row_bytes), WINDOW / block)
+        slots = min(memory.size / 2 / (block * self.row_bytes), WINDOW / block)
         # A power of two: as the free memory varies, the order hardly ever does.
         return Window(self, block, 2 ** math.floor(math.log2(max(slots, 1))))
 
@@ -167,6 +165,7 @@ class MappedRows(ArrayRows):
     def __init__(self, array: np.memmap[Any, Any], keep: int | None = None) -> None:
         super().__init__(array)
         self.keep, self.loaded = keep, 0
+        self._map: Any = array._mmap  # type: ignore[attr-defined]
 
     def batch(self, index: Index) -> NDArray[Any]:
         """The samples at these positions."""
@@ -182,9 +181,8 @@ class MappedRows(ArrayRows):
     def _load(self, count: int) -> None:
         """Make room for more bytes; what the system drops, it reads again when it is needed."""
         if self.keep is not None and self.loaded + count > self.keep:
-            drop = getattr(self.array._mmap, "madvise", None)
-            if drop is not None:
-                drop(mmap.MADV_DONTNEED)
+            if hasattr(self._map, "madvise"):
+                self._map.madvise(mmap.MADV_DONTNEED)
             self.loaded = 0
         self.loaded += count
 

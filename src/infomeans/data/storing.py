@@ -19,7 +19,7 @@ SHARE = 0.5
 
 def fits(count: float, memory: Memory) -> bool:
     """Whether so many bytes of samples may stay in memory."""
-    return count <= SHARE * memory.bytes
+    return count <= SHARE * memory.size
 
 
 def store(
@@ -68,7 +68,7 @@ class Pixels:
     def __init__(self, total: int, memory: Memory) -> None:
         self.total, self.memory = total, memory
         self.held = 0
-        self._most = SHARE * memory.bytes
+        self._most = SHARE * memory.size
         self._at: dict[int, bytes | tuple[int, int]] = {}
         self._file: IO[bytes] | None = None
         self._end = 0

@@ -64,9 +64,7 @@ def _read_text(path: Path, text: Collection[str], memory: Memory) -> pyarrow.Tab
     return read_delimited(path, text)
 
 
-def _read_parquet(
-    found: Parquet, _: Collection[str], memory: Memory
-) -> pyarrow.Table | Parquet:
+def _read_parquet(found: Parquet, _: Collection[str], memory: Memory) -> pyarrow.Table | Parquet:
     return found.table() if fits(found.size(), memory) else found
 
 
@@ -153,7 +151,8 @@ def _numeric(
 ) -> tuple[Rows, Medians]:
     """The samples without missing values, and the medians that replaced these."""
     parts = table.parts(names) if isinstance(table, Parquet) else iter([table])
-    dtype = np.result_type(np.float32, *(numbers(table[name]).dtype for name in names))
+    dtype = np.result_type(*(numbers(table[name]).dtype for name in names))
+    dtype = np.result_type(dtype, np.float32)
     if impute:
         medians = tuple(_median(numbers(table[name]).astype(dtype)) for name in names)
     missing = np.zeros(len(names), dtype=np.int64)
