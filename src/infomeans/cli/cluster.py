@@ -19,9 +19,11 @@ from infomeans.cli.options import (
     IdColumn,
     Impute,
     Key,
+    Limit,
     Seed,
     Strict,
     Threads,
+    check_memory,
     is_path,
     names,
     read,
@@ -126,6 +128,7 @@ def cluster(
     impute: Impute = None,
     data_dir: DataDir = None,
     strict: Strict = False,
+    memory: Limit = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -202,9 +205,13 @@ def cluster(
         if not Run(folder).report.exists():
             leave_report(Run(folder))
         return
+    if resume and memory is None and not problems:
+        memory = Run(folder).config.get("memory")
+    with problems.collect():
+        check_memory(memory)
     _check(problems, given, folder, device=device, resume=resume, overwrite=overwrite)
     options = {"threads": threads, "resume": resume, "overwrite": overwrite}
-    made, estimator, data = run_request(given, folder, device=device, **options)
+    made, estimator, data = run_request(given, folder, device=device, memory=memory, **options)
     summarise(made)
     leave_report(made, data, estimator)
 
@@ -243,7 +250,12 @@ def _check(
 
 
 def run_request(
-    given: dict[str, Any], folder: Path, *, device: str, **options: Any
+    given: dict[str, Any],
+    folder: Path,
+    *,
+    device: str,
+    memory: str | int | None = None,
+    **options: Any,
 ) -> "tuple[Run, SampleClusterer, Dataset]":
     """Read the input and run the request with these arguments, with progress bars."""
     from infomeans.runs import Run, is_run
@@ -253,7 +265,7 @@ def run_request(
         from infomeans.workflows.request import Request
 
     request = Request(**given)
-    data = read(request.source, **request.reading)
+    data = read(request.source, memory=memory, beside=folder, **request.reading)
     deep = request.method in DEEP
     try:
         with nullcontext() if deep else busy("clustering"), catch_warnings():

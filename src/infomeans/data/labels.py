@@ -94,7 +94,7 @@ def is_column(spec: str) -> bool:
     return spec != "folder" and not Path(spec).is_file()
 
 
-def _listed_in(source: object) -> list[str] | None:
+def _listed_in(source: object) -> Sequence[str] | None:
     """The ids of all images of a source, readable or not."""
     found = None if source is None else locate(source)
     return found.ids if isinstance(found, Images) else None
