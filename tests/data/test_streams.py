@@ -20,7 +20,7 @@ from infomeans.data.rows import ArrayRows, MappedRows
 from infomeans.errors import InputError
 
 SMALL = "4kB"
-QUICK = {"pretrain_epochs": 2, "warmup_epochs": 2, "epochs": 2, "random_state": 0}
+QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
 
 
 @pytest.fixture
@@ -132,8 +132,8 @@ def test_a_fit_from_files_with_little_memory_finds_the_same_clusters(
     assert len(windows) == 1
     assert windows[0].size < len(images)
     assert windows[0].size * 72 <= 3_000
-    epochs = len(model.history_)
-    assert windows[0].reads <= epochs * (windows[0].n_blocks + 1)
+    # Once in every epoch, and once to look for outliers.
+    assert windows[0].reads <= (len(model.history_) + 1) * windows[0].n_blocks
     np.testing.assert_array_equal(model.labels_, plain.labels_)
     again = MIADM(3, **QUICK).fit(data.open(folder, memory=6_000))
     np.testing.assert_array_equal(again.predict_proba(images), model.predict_proba(images))
@@ -241,8 +241,6 @@ def test_a_damaged_chunk_is_named_with_its_rows(images, tmp_path):
     raw = bytearray(path.read_bytes())
     raw[place : place + 100] = b"\xff" * 100
     path.write_bytes(raw)
-    monkeypatched = rows_module.BLOCK_BYTES
-    assert monkeypatched
     with pytest.raises(InputError, match=r"x\.h5, rows 0 to 119, cannot be read"):
         data.open(path, memory=SMALL)
 
@@ -321,9 +319,9 @@ def test_nothing_is_left_on_disk(folder, tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_the_memory_of_a_process_is_bounded(tmp_path):
-    """Fingerprint, checks, an order and its batches of 200 MB hold a part of it."""
+    """Fingerprint, checks, an order and its batches of 100 MB hold a part of it."""
     path = tmp_path / "x.npy"
-    array = np.lib.format.open_memmap(path, "w+", np.float32, (800_000, 64))
+    array = np.lib.format.open_memmap(path, "w+", np.float32, (400_000, 64))
     for first in range(0, len(array), 100_000):
         array[first : first + 100_000] = first
     array.flush()
@@ -342,14 +340,14 @@ before = peak()
 found.fingerprint
 feed = found.feed(prepare)
 assert isinstance(feed, LazyFeed)
-for index in feed.order()[:400_000].split(1000):
+for index in feed.order()[:200_000].split(1000):
     feed.batch(index)
 for block in feed.blocks():
     pass
 print(peak() - before)
 """
-    limit = 40
+    limit = 20
     run = [sys.executable, "-c", program, str(path), f"{limit}MiB"]
     used = float(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
     # The order itself takes 8 bytes per sample, several times over.
-    assert used < limit + 40
+    assert used < limit + 30

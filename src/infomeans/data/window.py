@@ -87,7 +87,8 @@ class Window:
             if self._held is not None:
                 found[there] = self._held[at * self.block + index[there] % self.block]
             left = left[slots < 0]
-            self._load(np.unique(blocks[left])[: self.slots])
+            # A large batch spans several windows, which come one after the other.
+            self._load(list(dict.fromkeys(blocks[left].tolist()))[: self.slots])
         return found
 
     def _in_order(self, index: NDArray[Any]) -> bool:
@@ -97,12 +98,12 @@ class Window:
         places = self._place[index]
         return bool(places.min() >= 0 and np.ptp(places) < max(self.size, len(index)))
 
-    def _load(self, blocks: NDArray[Any]) -> None:
+    def _load(self, blocks: list[int]) -> None:
         """Read blocks into the slots that were used least recently."""
         if self._held is None:
             self._held = np.empty((self.size, *self.rows.shape[1:]), self.rows.dtype)
         slots = np.argsort(self._used, kind="stable")[: len(blocks)]
-        for block, slot in zip(blocks.tolist(), slots.tolist(), strict=True):
+        for block, slot in zip(blocks, slots.tolist(), strict=True):
             first = block * self.block
             rows = self.rows.between(first, min(first + self.block, len(self.rows)))
             self._held[slot * self.block : slot * self.block + len(rows)] = rows
