@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 
-def write_atomic(path: Path, content: str | bytes) -> None:
+def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]) -> None:
     """Write a file atomically: a crash leaves the old file or the new one, never a part.
+
+    Large content can come in pieces.
 
     A symbolic link is followed, and stays.
     """
@@ -17,7 +20,9 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            content = content.encode() if isinstance(content, str) else content
+            for piece in [content] if isinstance(content, bytes) else content:
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)

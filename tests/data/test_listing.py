@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from infomeans.data.listing import images_in, images_listed_in, images_matching
+from infomeans.data.listing import files_in, files_matching, images_listed_in
 from infomeans.errors import InputError
 
 
@@ -21,21 +21,21 @@ def ids(listing):
 
 def test_nested_images_come_in_the_order_of_their_relative_paths(tmp_path):
     touch(tmp_path, "b.png", "a/2.JPG", "a/10.tiff", "B.webp", "a/x/1.pgm", "a.gif")
-    listing = images_in(tmp_path)
+    listing = files_in(tmp_path)
     assert ids(listing) == ["B.webp", "a.gif", "a/10.tiff", "a/2.JPG", "a/x/1.pgm", "b.png"]
     assert all(os.path.samefile(path, tmp_path / name) for path, name in listing)
 
 
 def test_hidden_files_and_other_files_are_left_out(tmp_path):
     touch(tmp_path, "1.png", ".2.png", ".git/3.png", "notes.txt", "png", "4.png.bak")
-    assert ids(images_in(tmp_path)) == ["1.png"]
+    assert ids(files_in(tmp_path)) == ["1.png"]
 
 
 def test_pictures_that_may_not_be_read_are_listed_all_the_same(tmp_path):
     names = ["1.HEIC", "2.avif", "3.CR2", "4.svg", "5.jfif"]
     touch(tmp_path, *names, "6.mov")
-    assert ids(images_in(tmp_path)) == names
-    assert ids(images_matching(f"{tmp_path}/*")) == names
+    assert ids(files_in(tmp_path)) == names
+    assert ids(files_matching(f"{tmp_path}/*")) == names
 
 
 not_on_windows = pytest.mark.skipif(sys.platform == "win32", reason="no such files on Windows")
@@ -53,14 +53,14 @@ not_on_windows = pytest.mark.skipif(sys.platform == "win32", reason="no such fil
 )
 def test_odd_names_are_ids_as_they_are(tmp_path, name):
     touch(tmp_path, name)
-    assert ids(images_in(tmp_path)) == [name]
+    assert ids(files_in(tmp_path)) == [name]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems keep names as Unicode")
 def test_names_that_are_not_utf8_become_escapes(tmp_path):
     with open(os.fsencode(tmp_path) + b"/caf\xe9.png", "wb"):
         pass
-    [(path, name)] = images_in(tmp_path)
+    [(path, name)] = files_in(tmp_path)
     assert name == "caf\\xe9.png"
     assert os.path.exists(path)
 
@@ -70,20 +70,20 @@ def test_linked_folders_are_followed_but_not_in_circles(tmp_path):
     (tmp_path / "data/link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "data/circle").symlink_to(tmp_path / "data")
     (tmp_path / "elsewhere/up").symlink_to(tmp_path / "data")
-    assert ids(images_in(tmp_path / "data")) == ["1.png", "link/2.png"]
+    assert ids(files_in(tmp_path / "data")) == ["1.png", "link/2.png"]
 
 
 @not_on_windows
 def test_a_broken_link_is_listed_and_a_pipe_is_not(tmp_path):
     (tmp_path / "gone.png").symlink_to(tmp_path / "nowhere.png")
     os.mkfifo(tmp_path / "pipe.png")
-    assert ids(images_in(tmp_path)) == ["gone.png"]
+    assert ids(files_in(tmp_path)) == ["gone.png"]
 
 
 def test_a_folder_without_images_is_refused(tmp_path):
     touch(tmp_path, "notes.txt")
     with pytest.raises(InputError, match=r"holds no images; accepted are \.png, \.jpg"):
-        images_in(tmp_path)
+        files_in(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -97,16 +97,16 @@ def test_a_folder_without_images_is_refused(tmp_path):
 )
 def test_ids_of_a_pattern_start_after_its_fixed_part(tmp_path, monkeypatch, pattern, expected):
     touch(tmp_path, "set/1.png", "set/2.png", "set/deep/3.png", "set/1.txt")
-    assert ids(images_matching(str(tmp_path / pattern))) == expected
+    assert ids(files_matching(str(tmp_path / pattern))) == expected
     monkeypatch.chdir(tmp_path)
-    listing = images_matching(pattern)
+    listing = files_matching(pattern)
     assert ids(listing) == expected
     assert all(os.path.exists(path) for path, _ in listing)
 
 
 def test_a_pattern_that_matches_nothing_is_refused(tmp_path):
     with pytest.raises(InputError, match="matches no image"):
-        images_matching(str(tmp_path / "*.png"))
+        files_matching(str(tmp_path / "*.png"))
 
 
 def test_a_list_names_images_relative_to_itself(tmp_path):

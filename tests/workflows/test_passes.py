@@ -10,6 +10,7 @@ from infomeans.cli.report import leave_report
 from infomeans.cli.show import summarise
 from infomeans.data import Dataset
 from infomeans.data.dataset import row_numbers
+from infomeans.data.memory import Memory
 from infomeans.data.rows import ArrayRows
 from infomeans.data.schema import ArraySchema
 from infomeans.networks import DenoisingAutoencoder
@@ -119,13 +120,14 @@ def test_a_fit_of_mapped_and_of_decoded_samples_ends_like_one_in_memory(
 
     images = (255 * np.clip(stripes[0], 0, 1)).astype(np.uint8)
     np.save(tmp_path / "x.npy", images)
-    mapped = ArrayRows(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    mapped = rows.MappedRows(np.load(tmp_path / "x.npy", mmap_mode="r"))
     decoded = rows.DecodedRows(lambda index: images[index], images.shape, images.dtype)
     plain = MIADM(3, random_state=0, **QUICK).fit(images)
-    monkeypatch.setattr(rows, "free_memory", lambda: 1000.0)
+    monkeypatch.setattr(rows, "BLOCK", 32)
+    memory = Memory(24_000)
     for kind in (mapped, decoded):
-        assert isinstance(kind.feed(torch.tensor), rows.LazyFeed)
-        data = Dataset(kind, row_numbers(120), ArraySchema((9, 8)), "stripes")
+        assert isinstance(kind.feed(lambda x: torch.tensor(x).float(), memory), rows.LazyFeed)
+        data = Dataset(kind, row_numbers(120), ArraySchema((9, 8)), "stripes", memory=memory)
         model = MIADM(3, random_state=0, **QUICK).fit(data)
         np.testing.assert_array_equal(model.labels_, plain.labels_)
         posteriors = plain.predict_proba(images)

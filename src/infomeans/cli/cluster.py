@@ -19,9 +19,11 @@ from infomeans.cli.options import (
     IdColumn,
     Impute,
     Key,
+    Limit,
     Seed,
     Strict,
     Threads,
+    check_memory,
     is_path,
     names,
     read,
@@ -127,6 +129,7 @@ def cluster(
     impute: Impute = None,
     data_dir: DataDir = None,
     strict: Strict = False,
+    memory: Limit = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -203,12 +206,16 @@ def cluster(
         if not Run(folder).report.exists():
             leave_report(Run(folder))
         return
+    if resume and memory is None and not problems:
+        memory = Run(folder).config.get("memory")
+    with problems.collect():
+        check_memory(memory)
     _check(problems, given, folder, device=device, resume=resume, overwrite=overwrite)
     options = {"threads": threads, "resume": resume, "overwrite": overwrite}
     if not is_first():
-        _take_part(given, folder, device=device, threads=threads)
+        _take_part(given, folder, device=device, threads=threads, memory=memory)
         return
-    made, estimator, data = run_request(given, folder, device=device, **options)
+    made, estimator, data = run_request(given, folder, device=device, memory=memory, **options)
     summarise(made)
     leave_report(made, data, estimator)
 
@@ -247,7 +254,12 @@ def _check(
 
 
 def run_request(
-    given: dict[str, Any], folder: Path, *, device: str, **options: Any
+    given: dict[str, Any],
+    folder: Path,
+    *,
+    device: str,
+    memory: str | int | None = None,
+    **options: Any,
 ) -> "tuple[Run, SampleClusterer, Dataset]":
     """Read the input and run the request with these arguments, with progress bars."""
     from infomeans.runs import Run, is_run
@@ -257,7 +269,7 @@ def run_request(
         from infomeans.workflows.request import Request
 
     request = Request(**given)
-    data = read(request.source, **request.reading)
+    data = read(request.source, memory=memory, beside=folder, **request.reading)
     deep = request.method in DEEP
     try:
         with nullcontext() if deep else busy("clustering"), catch_warnings():
@@ -275,7 +287,14 @@ def run_request(
     return run, estimator, data
 
 
-def _take_part(given: dict[str, Any], folder: Path, *, device: str, threads: int | None) -> None:
+def _take_part(
+    given: dict[str, Any],
+    folder: Path,
+    *,
+    device: str,
+    threads: int | None,
+    memory: str | int | None,
+) -> None:
     """Train along in a process that torchrun has started, which is not the first."""
     from infomeans.workflows.cluster import take_part
     from infomeans.workflows.request import Request
@@ -283,7 +302,7 @@ def _take_part(given: dict[str, Any], folder: Path, *, device: str, threads: int
     request = Request(**given)
     with catch_warnings():
         simplefilter("ignore", ClusteringWarning)
-        data = read(request.source, **request.reading)
+        data = read(request.source, memory=memory, beside=folder, **request.reading)
         take_part(request, data, folder, device=device, threads=threads)
 
 

@@ -50,6 +50,15 @@ Strict = Annotated[
         "--strict", help="Fail on unreadable images instead of skipping.", rich_help_panel=INPUT
     ),
 ]
+Limit = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="Most memory for samples, such as 500MB or 2GiB; by default half of what is free.",
+        rich_help_panel=INPUT,
+    ),
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
 Threads = Annotated[
     int | None,
@@ -71,12 +80,31 @@ SHOWN = 5
 FITTED = {"crop": "cropped to their centre", "pad": "padded with the colour of their borders"}
 
 
-def read(source: str, **options: Any) -> Dataset:
-    """Open the input with a progress bar, and warn about skipped images and columns."""
-    from infomeans import data
+def check_memory(memory: str | int | None) -> None:
+    """Refuse what is not an amount of memory."""
+    from infomeans.data.memory import Memory
 
+    Memory.of(memory)
+
+
+def read(
+    source: str,
+    *,
+    memory: str | int | None = None,
+    beside: Path | None = None,
+    **options: Any,
+) -> Dataset:
+    """Open the input with a progress bar, and warn about skipped images and columns.
+
+    Decoded samples that exceed the memory are stored beside a file or folder that will be written.
+    """
+    from infomeans import data
+    from infomeans.data.memory import Memory
+
+    parents = () if beside is None else beside.absolute().parents
+    limit = Memory.of(memory, next((folder for folder in parents if folder.is_dir()), None))
     with progress("reading") as bar:
-        samples = data.open(source, progress=bar, **options)
+        samples = data.open(source, progress=bar, memory=limit, **options)
     if samples.skipped:
         left_out = by_reason(samples.skipped, SHOWN)
         warn(f"{counted(samples.skipped, 'image')} left out: {left_out}.")

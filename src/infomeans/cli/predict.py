@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from infomeans.cli.options import Device, IdColumn, Key, Strict, Threads, read
+from infomeans.cli.options import Device, IdColumn, Key, Limit, Strict, Threads, check_memory, read
 from infomeans.cli.reporting import counted, loading, note, progress
 
 
@@ -24,6 +24,7 @@ def predict(
     threads: Threads = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file.")] = False,
     strict: Strict = False,
+    memory: Limit = None,
 ) -> None:
     """Assign new samples to the clusters of a run.
 
@@ -31,13 +32,15 @@ def predict(
     """
     from infomeans.runs import Run, check_table, is_run
 
+    check_memory(memory)
     if out is not None:
         check_table(out, overwrite=overwrite)
     with loading():
         from infomeans.workflows import predict as workflow
 
     model = workflow.load_clusterer(run)
-    samples = read(source, like=run, id_column=id_column, key=key, strict=strict)
+    reading = {"like": run, "id_column": id_column, "key": key, "strict": strict}
+    samples = read(source, memory=memory, beside=out, **reading)
     model.set_params(device=device, n_threads=threads)
     with progress("predicting") as bar:
         names = Run(run).names if is_run(run) else None

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from infomeans.cli.cluster import run_request
-from infomeans.cli.options import Device, Threads
+from infomeans.cli.options import Device, Limit, Threads, check_memory
 from infomeans.cli.report import leave_report
 from infomeans.cli.reporting import loading
 from infomeans.cli.show import summarise
@@ -30,6 +30,7 @@ def recut(
     ] = None,
     device: Device = "auto",
     threads: Threads = None,
+    memory: Limit = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the run in --out.")
     ] = False,
@@ -48,6 +49,7 @@ def recut(
 
     if (k is not None) + finer + coarser != 1:
         raise InputError("give one of -k, --finer and --coarser.")
+    check_memory(memory)
     base = Run(run)
     with loading():
         from infomeans.workflows.recut import recut_request
@@ -60,8 +62,7 @@ def recut(
     if is_run(folder) and not overwrite:
         raise InputError(f"{folder} already holds a run; name another folder or add --overwrite.")
     check_free(folder, overwrite=overwrite)
-    made, estimator, data = run_request(
-        asdict(request), folder, device=device, threads=threads, overwrite=overwrite
-    )
+    options = {"memory": memory, "threads": threads, "overwrite": overwrite}
+    made, estimator, data = run_request(asdict(request), folder, device=device, **options)
     summarise(made)
     leave_report(made, data, estimator)

@@ -15,6 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infomeans.data.files import GZIP, content, printable, reading
+from infomeans.data.memory import Memory
+from infomeans.data.rows import BLOCK_BYTES, ArrayRows, MappedRows, Rows
+from infomeans.data.storing import fits as fits_in
+from infomeans.data.storing import store
 from infomeans.errors import InputError, few
 
 ByName = Mapping[str | None, Any]
@@ -54,8 +58,20 @@ class Arrays:
         """
         with reading(self.source), self.open() as arrays:
             name = self._choose(arrays, key, fits, hint)
-            array = np.asanyarray(arrays[name])
-        return array.astype(array.dtype.newbyteorder("="), copy=False), name
+            return _native(np.asanyarray(arrays[name])), name
+
+    def rows(
+        self,
+        key: str | None,
+        fits: Callable[[Any], bool],
+        *,
+        hint: str | None = None,
+        memory: Memory,
+    ) -> tuple[Rows, str | None]:
+        """Like `read`, but what does not fit into memory stays in a file."""
+        with reading(self.source), self.open() as arrays:
+            name = self._choose(arrays, key, fits, hint)
+            return _rows(arrays[name], self.source, memory), name
 
     def _choose(
         self, arrays: ByName, key: str | None, fits: Callable[[Any], bool], hint: str | None
@@ -70,6 +86,49 @@ class Arrays:
         found = few([f"{name or 'one array'} {array.shape}" for name, array in arrays.items()], 8)
         wanted = "name one with --key (key=)" if key is None else f"there is no {key!r}"
         raise InputError(f"{self.source} holds {found or 'no array'}; {wanted}.")
+
+
+def _rows(array: Any, source: str, memory: Memory) -> Rows:
+    """An array of a file or in memory as rows."""
+    native = array.dtype == array.dtype.newbyteorder("=")
+    size = math.prod(array.shape) * array.dtype.itemsize
+    in_file = isinstance(array, np.memmap) or not isinstance(array, np.ndarray)
+    if in_file and array.dtype.kind in "buif" and len(array.shape) > 1:
+        mapped = _mapped(array) if native else None
+        if mapped is not None and (array is mapped or not fits_in(size, memory)):
+            return MappedRows(mapped, memory.mapped)
+        if not fits_in(size, memory):
+            blocks = _slices(array, source)
+            return store(blocks, array.shape, array.dtype.newbyteorder("="), memory)
+    if memory.limit is not None and size > memory.limit:
+        raise memory.too_small(size, f"{source}, which is not read in parts,")
+    return ArrayRows(_native(np.asanyarray(array)))
+
+
+def _mapped(array: Any) -> np.memmap[Any, Any] | None:
+    """A mapped array, or a data set of HDF5 that is stored in one piece; None if it is not."""
+    if isinstance(array, np.memmap):
+        return array
+    offset = array.id.get_offset()
+    if offset is None or array.external:
+        return None
+    return np.memmap(array.file.filename, array.dtype, "r", offset, array.shape)
+
+
+def _slices(array: Any, source: str) -> Iterator[NDArray[Any]]:
+    """The samples in order, in whole chunks of the file."""
+    n, row = array.shape[0], math.prod(array.shape[1:]) * array.dtype.itemsize
+    chunk = (getattr(array, "chunks", None) or (1,))[0]
+    step = chunk * max(1, BLOCK_BYTES // max(row * chunk, 1))
+    for first in range(0, n, step):
+        last = min(first + step, n)
+        with reading(f"{source}, rows {first:,} to {last - 1:,},"):
+            block = _native(array[first:last])
+        yield block
+
+
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def is_sample_array(array: Any) -> bool:

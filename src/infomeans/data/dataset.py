@@ -6,14 +6,15 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from infomeans.data.memory import Memory
 from infomeans.data.rows import BLOCK, ArrayRows, LazyFeed, PartFeed, Rows
 from infomeans.data.schema import ArraySchema, Schema
 from infomeans.errors import InputError, few
@@ -30,14 +31,14 @@ class Dataset:
 
     The samples may be in memory, in a memory-mapped file, or decoded on demand by a function of
     yours (`DecodedRows`). Code that uses a data set need not know which. `open` decodes image files
-    at once and keeps them in memory.
+    once, and keeps them in memory or in a file.
 
     Parameters
     ----------
     rows : Rows
         The samples: vectors (n, d), grey images (n, h, w), colour images (n, h, w, 3), or an array
         of any other shape.
-    ids : list of n str
+    ids : sequence of n str
         Unique ids of the samples.
     schema : Schema
         How to read other input in the same way.
@@ -51,6 +52,8 @@ class Dataset:
         Table columns that are not features.
     names : list of str, optional
         Names of the features of a table.
+    memory : Memory
+        The limit for samples in memory.
 
     Examples
     --------
@@ -65,16 +68,17 @@ class Dataset:
     """
 
     rows: Rows
-    ids: list[str]
+    ids: Sequence[str]
     schema: Schema
     source: str
     labels: NDArray[Any] | None = None
     skipped: list[tuple[str, str]] = field(default_factory=list)
     ignored: list[tuple[str, str]] = field(default_factory=list)
     names: list[str] | None = None
+    memory: Memory = field(default_factory=Memory)
 
     def __post_init__(self) -> None:
-        if len(set(self.ids)) < len(self.ids):
+        if not isinstance(self.ids, RowNumbers) and len(set(self.ids)) < len(self.ids):
             name, times = Counter(self.ids).most_common(1)[0]
             raise InputError(
                 f"{self.source}: the id {name!r} occurs {times} times; ids must be unique."
@@ -106,7 +110,10 @@ class Dataset:
         return self.rows.batch(index)
 
     def blocks(self, size: int = BLOCK) -> Iterator[NDArray[Any]]:
-        """All samples in order, `size` at a time."""
+        """All samples in order, `size` at a time; fewer if a limit for the memory is low."""
+        if self.memory.limit is not None:
+            # Sums over a block are in double precision.
+            size = min(size, max(1, self.memory.limit // (8 * self.rows.row_bytes)))
         return self.rows.blocks(size)
 
     def feed(
@@ -124,8 +131,9 @@ class Dataset:
             The samples of this process; by default all.
         """
         if span is None or span == (0, len(self)):
-            return self.rows.feed(prepare)
-        return PartFeed(self.rows.part(*span).feed(prepare), LazyFeed(self.rows, prepare))
+            return self.rows.feed(prepare, self.memory)
+        own = self.rows.part(*span).feed(prepare, self.memory)
+        return PartFeed(own, LazyFeed(self.rows, prepare, self.memory))
 
     def subset(self, index: NDArray[Any]) -> Dataset:
         """The samples at these positions as a new data set, in memory."""
@@ -146,31 +154,86 @@ class Dataset:
             if len(bad):
                 raise InputError(
                     f"{self.source}: NaN or infinity in the samples "
-                    f"{few([self.ids[i] for i in bad])}; only finite numbers are accepted."
+                    f"{few([self.ids[i] for i in bad.tolist()])}; only finite numbers are accepted."
                 )
         return self
 
     def likely_ids(self) -> list[str]:
         """Features that may be ids: distinct whole numbers, consecutive or with an id-like name."""
         found = []
-        for name, values in zip(self.names or (), self.X.T, strict=False):
-            steps = np.diff(np.sort(values))
-            whole = len(values) > 2 and np.equal(np.mod(values, 1), 0).all() and (steps > 0).all()
+        first = self.batch(np.arange(min(len(self), BLOCK))) if self.names else np.empty((1, 0))
+        for name, at in zip(self.names or (), range(first.shape[1]), strict=True):
+            # Of most columns the first values show that they are no ids.
+            steps = self._steps(at) if _distinct(first[:, at]) is not None else None
             called = re.fullmatch(r"(.*[_ ])?(id|index|key)|Unnamed: 0", name, re.IGNORECASE)
-            if whole and (called or (steps == 1).all()):
+            if steps is not None and len(self) > 2 and (called or (steps == 1).all()):
                 found.append(name)
         return found
+
+    def _steps(self, at: int) -> NDArray[Any] | None:
+        """Steps between the sorted values of a feature; None if they are no distinct integers."""
+        return _distinct(np.concatenate([block[:, at] for block in self.blocks(16 * BLOCK)]))
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the samples' shape, dtype and bytes, and of the ids."""
-        head = [list(self.rows.shape), self.rows.dtype.str, self.ids]
-        digest = hashlib.sha256(json.dumps(head).encode())
+        # What json.dumps([shape, dtype, ids]) gives, without a copy of all ids.
+        head = json.dumps([list(self.rows.shape), self.rows.dtype.str, []])
+        digest = hashlib.sha256(head[:-2].encode())
+        for first in range(0, len(self.ids), BLOCK):
+            part = json.dumps(self.ids[first : first + BLOCK])[1:-1]
+            digest.update(f"{', ' if first else ''}{part}".encode())
+        digest.update(b"]]")
         for block in self.blocks(16 * BLOCK):
             digest.update(np.ascontiguousarray(block).data)
         return digest.hexdigest()
 
 
-def row_numbers(n: int) -> list[str]:
+def _distinct(values: NDArray[Any]) -> NDArray[Any] | None:
+    """Steps between sorted values; None if they are no whole numbers or not distinct."""
+    steps = np.diff(np.sort(values))
+    whole = np.equal(np.mod(values, 1), 0).all() and (steps > 0).all()
+    return steps if whole else None
+
+
+class RowNumbers(Sequence[str]):
+    """Row numbers as ids, for samples without names; they take no memory.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._numbers = range(n)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        found = self._numbers[at]
+        return [str(i) for i in found] if isinstance(found, range) else str(found)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, self._numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
+
+    def __repr__(self) -> str:
+        return f"RowNumbers({len(self)})"
+
+
+def row_numbers(n: int) -> Sequence[str]:
     """Row numbers as ids, for samples without names."""
-    return [str(i) for i in range(n)]
+    return RowNumbers(n)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import sys
@@ -16,6 +17,9 @@ from typing import Literal, NamedTuple
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError, features
 
 Size = tuple[int, int]
+Member = tuple[str, int, int, str]
+"""A file in an archive: path of the archive, offset, length, and its name."""
+
 Fit = Literal["pad", "crop", "stretch"]
 
 # Formats whose plugin Pillow has to import come last. Formats such as EPS, which run other
@@ -52,13 +56,13 @@ class Decoded(NamedTuple):
 
 
 def decode_all(
-    images: Sequence[str | Image.Image], size: Size | None, fit: Fit = "stretch"
+    images: Sequence[str | Member | Image.Image], size: Size | None, fit: Fit = "stretch"
 ) -> list[Decoded]:
     """Decode files or open images.
 
     Parameters
     ----------
-    images : sequence of paths or Pillow images
+    images : sequence of paths, members of archives or Pillow images
     size : (width, height) or None
         Size to resize to. None leaves small images at their size, and large ones undecoded.
     fit : "pad", "crop" or "stretch"
@@ -70,7 +74,7 @@ def decode_all(
         return [_decode(image, size, fit) for image in images]
 
 
-def _decode(image: str | Image.Image, size: Size | None, fit: Fit) -> Decoded:
+def _decode(image: str | Member | Image.Image, size: Size | None, fit: Fit) -> Decoded:
     try:
         if isinstance(image, Image.Image):
             return _plain(image, size, fit)
@@ -94,19 +98,35 @@ class _NotReadError(Exception):
     """An image format that is not supported, or needs another package."""
 
 
-def _open(path: str) -> Image.Image:
+def _open(path: str | Member) -> Image.Image:
     """Open a file by its content; the suffix matters only where Pillow would be mistaken."""
-    suffix = os.path.splitext(path)[1].lower()
+    suffix = os.path.splitext(path if isinstance(path, str) else path[3])[1].lower()
     if suffix in NOT_READ:
         raise _NotReadError(f"cannot read {suffix}, convert it to JPEG or PNG")
+    content = path if isinstance(path, str) else io.BytesIO(_member(path))
     try:
-        return Image.open(path, formats=FORMATS)
+        return Image.open(content, formats=FORMATS)
     except UnidentifiedImageError:
-        with open(path, "rb") as file:
-            start = file.read(64)
+        start = _start(content)
         if start[4:8] != b"ftyp":
             raise
-        return Image.open(path, formats=[_container(start)])
+        return Image.open(content, formats=[_container(start)])
+
+
+def _member(member: Member) -> bytes:
+    """The content of a file in an archive."""
+    path, offset, length, _ = member
+    with open(path, "rb") as file:
+        file.seek(offset)
+        return file.read(length)
+
+
+def _start(content: str | io.BytesIO) -> bytes:
+    """The first bytes of a file."""
+    if isinstance(content, str):
+        with open(content, "rb") as file:
+            return file.read(64)
+    return content.getvalue()[:64]
 
 
 def _container(start: bytes) -> str:

@@ -17,10 +17,12 @@ IMAGE_SUFFIXES = (
 LIST_SUFFIXES = (".txt", ".lst")
 TABLE_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
 ARRAY_SUFFIXES = (".npy", ".npz", ".h5", ".hdf5")
+TAR_SUFFIXES = (".tar",)
 GZIP = b"\x1f\x8b"
 ACCEPTED = (
     f"images ({', '.join(IMAGE_SUFFIXES)}), lists of images ({', '.join(LIST_SUFFIXES)}), "
-    f"tables ({', '.join(TABLE_SUFFIXES)}), arrays ({', '.join(ARRAY_SUFFIXES)}) and IDX files"
+    f"tables ({', '.join(TABLE_SUFFIXES)}), arrays ({', '.join(ARRAY_SUFFIXES)}), IDX files "
+    f"and archives of images ({', '.join(TAR_SUFFIXES)})"
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from PIL import Image
 from infomeans.data.dataset import Dataset
 from infomeans.data.decoding import TOO_LARGE, Decoded, Fit, Size, fitted
 from infomeans.data.framing import SMALLEST_SIDE, best_fit, common_size
-from infomeans.data.rows import ArrayRows
+from infomeans.data.memory import Memory
 from infomeans.data.schema import Depth, ImageSchema
+from infomeans.data.storing import Pixels, store
 from infomeans.errors import InputError, by_reason
 
 DEPTHS: dict[str, Depth] = {"L": "uint8", "RGB": "uint8", "I;16": "uint16", "F": "float32"}
@@ -32,19 +33,22 @@ class Images:
     ----------
     source : str
         Where the images came from.
-    ids : list of str
+    ids : sequence of str
         Ids of the images.
     decode : callable
         Takes positions of images, a size or None, and a fit. Yields the results of `decode_all`
         piece by piece.
     paths : list of str, optional
         The files of the images, if they are files.
+    classes : list of str, optional
+        Labels that are stored with the images, for scoring only.
     """
 
     source: str
-    ids: list[str]
+    ids: Sequence[str]
     decode: Callable[[Sequence[int], Size | None, Fit], Iterator[list[Decoded]]]
     paths: list[str] | None = None
+    classes: list[str] | None = None
 
 
 def read_images(
@@ -55,11 +59,13 @@ def read_images(
     like: ImageSchema | None = None,
     strict: bool = False,
     progress: Progress | None = None,
+    memory: Memory | None = None,
 ) -> Dataset:
     """Read images as grey (n, h, w) or colour (n, h, w, 3) samples of one size.
 
     Small images are decoded at once. For large ones only the header is read until the common size
-    is known. Then they are decoded one by one to that size.
+    is known. Then they are decoded one by one to that size. Pixels that do not fit into memory are
+    kept in a file.
 
     Parameters
     ----------
@@ -75,24 +81,28 @@ def read_images(
         Whether an image that cannot be read is an error.
     progress : callable, optional
         Called with the number of images done and their total.
+    memory : Memory, optional
+        The limit for the pixels in memory.
     """
-    meter = _Meter(progress, len(images.ids))
+    meter, memory = _Meter(progress, len(images.ids)), memory or Memory()
     size = _given_size(image_size, like)
     fit = fit if like is None else like.fit
-    decoded = _decode(images, range(len(images.ids)), size, fit, meter)
-    _refuse_unreadable(images, decoded)
-    sizes = [image.size for image in decoded if not image.problem]
-    size = size or common_size(sizes)
-    fit = fit or best_fit(sizes, size)
-    later = [i for i, image in enumerate(decoded) if not image.problem and image.pixels is None]
-    for i, image in zip(later, _decode(images, later, size, fit, meter), strict=True):
-        decoded[i] = image
-    decoded = [_framed(image, size, fit) for image in decoded]
-    _refuse_unreadable(images, decoded)
-    schema = like or _schema(decoded, size, fit)
-    decoded = [_suiting(image, schema) for image in decoded]
-    _refuse_unreadable(images, decoded, strict)
-    return _samples(images, decoded, schema)
+    with Pixels(len(images.ids), memory) as pixels:
+        decoded = _decode(images, range(len(images.ids)), size, fit, meter, pixels)
+        _refuse_unreadable(images, decoded)
+        sizes = [image.size for image in decoded if not image.problem]
+        size = size or common_size(sizes)
+        fit = fit or best_fit(sizes, size)
+        later = [i for i, image in enumerate(decoded) if not image.problem and i not in pixels]
+        found = _decode(images, later, size, fit, meter, pixels)
+        for i, image in zip(later, found, strict=True):
+            decoded[i] = image
+        decoded = [_framed(i, image, size, fit, pixels) for i, image in enumerate(decoded)]
+        _refuse_unreadable(images, decoded)
+        schema = like or _schema(decoded, size, fit, pixels)
+        decoded = [_suiting(image, schema) for image in decoded]
+        _refuse_unreadable(images, decoded, strict)
+        return _samples(images, decoded, schema, pixels)
 
 
 class _Meter:
@@ -123,49 +133,56 @@ def _given_size(image_size: int | None, like: ImageSchema | None) -> Size | None
 
 
 def _decode(
-    images: Images, positions: Sequence[int], size: Size | None, fit: Fit | None, meter: _Meter
+    images: Images,
+    positions: Sequence[int],
+    size: Size | None,
+    fit: Fit | None,
+    meter: _Meter,
+    pixels: Pixels,
 ) -> list[Decoded]:
     """Decode some images; all readable ones have pixels if size and fit are given."""
     decoded: list[Decoded] = []
     for piece in images.decode(positions, size if fit else None, fit or "stretch"):
+        kept = 0
         for image in piece:
+            position = positions[len(decoded)]
             if image.problem == TOO_LARGE:
-                name = images.ids[positions[len(decoded)]]
                 raise InputError(
-                    f"{images.source}: {name} {TOO_LARGE} ({Image.MAX_IMAGE_PIXELS:,}); remove it."
+                    f"{images.source}: {images.ids[position]} {TOO_LARGE} "
+                    f"({Image.MAX_IMAGE_PIXELS:,}); remove it."
                 )
             # Without a fit, keep the size only: JPEG decodes to a fraction of its size later.
-            keep = size is None or image.size == size
-            decoded.append(image if keep else image._replace(pixels=None))
-        done = decoded[-len(piece) :] if piece else []
-        meter.add(sum(bool(image.problem) or image.pixels is not None for image in done))
+            keep = image.pixels is not None and (size is None or image.size == size)
+            if keep and image.pixels is not None:
+                pixels[position] = image.pixels
+            kept += keep or bool(image.problem)
+            decoded.append(image._replace(pixels=None))
+        meter.add(kept)
     return decoded
 
 
-def _framed(image: Decoded, size: Size, fit: Fit) -> Decoded:
+def _framed(position: int, image: Decoded, size: Size, fit: Fit, pixels: Pixels) -> Decoded:
     """Resize an image that was decoded before the common size was known."""
-    if image.pixels is None or image.size == size:
+    if position not in pixels or image.size == size:
         return image
-    picture = fitted(Image.frombytes(image.mode, image.size, image.pixels), size, fit)
-    return Decoded(image.mode, size, picture.tobytes())
+    picture = fitted(Image.frombytes(image.mode, image.size, pixels[position]), size, fit)
+    pixels[position] = picture.tobytes()
+    return Decoded(image.mode, size)
 
 
-def _schema(decoded: list[Decoded], size: Size, fit: Fit) -> ImageSchema:
+def _schema(decoded: list[Decoded], size: Size, fit: Fit, pixels: Pixels) -> ImageSchema:
     """The channels and depth that all readable images need."""
-    good = [image for image in decoded if not image.problem]
-    depths = {DEPTHS[image.mode] for image in good}
+    good = {i: image.mode for i, image in enumerate(decoded) if not image.problem}
+    depths = {DEPTHS[mode] for mode in good.values()}
     depth = next(depth for depth in ("float32", "uint16", "uint8") if depth in depths)
-    channels = 1 if all(_is_grey(image) for image in good) else 3
-    return ImageSchema(size[1], size[0], channels, depth, fit)
+    grey = all(mode != "RGB" or _is_grey(pixels[i]) for i, mode in good.items())
+    return ImageSchema(size[1], size[0], 1 if grey else 3, depth, fit)
 
 
-def _is_grey(image: Decoded) -> bool:
-    """Whether an image is grey, whatever mode it was saved in."""
-    if image.mode != "RGB":
-        return True
-    assert image.pixels is not None
-    pixels = np.frombuffer(image.pixels, np.uint8).reshape(-1, 3)
-    return bool((pixels.max(axis=1) - pixels.min(axis=1)).max() <= GREY)
+def _is_grey(pixels: bytes) -> bool:
+    """Whether a colour image shows only grey."""
+    channels = np.frombuffer(pixels, np.uint8).reshape(-1, 3)
+    return bool((channels.max(axis=1) - channels.min(axis=1)).max() <= GREY)
 
 
 def _suiting(image: Decoded, schema: ImageSchema) -> Decoded:
@@ -189,28 +206,33 @@ def _left_out(images: Images, decoded: list[Decoded]) -> list[tuple[str, str]]:
     return [(name, image.problem) for name, image in named if image.problem]
 
 
-def _samples(images: Images, decoded: list[Decoded], schema: ImageSchema) -> Dataset:
-    named = zip(images.ids, decoded, strict=True)
-    kept = [(name, image) for name, image in named if not image.problem]
-    X = np.empty((len(kept), schema.height, schema.width, schema.channels), schema.depth)
-    for row, (_, image) in zip(X, kept, strict=True):
-        row[:] = _pixels(image, schema)
-    return Dataset(
-        rows=ArrayRows(X.reshape(-1, *schema.sample_shape)),
-        ids=[name for name, _ in kept],
+def _samples(
+    images: Images, decoded: list[Decoded], schema: ImageSchema, pixels: Pixels
+) -> Dataset:
+    kept = [i for i, image in enumerate(decoded) if not image.problem]
+    shape = (len(kept), *schema.sample_shape)
+    blocks = (_pixels(decoded[i], pixels[i], schema).reshape(1, *schema.sample_shape) for i in kept)
+    found = Dataset(
+        rows=store(blocks, shape, schema.depth, pixels.memory),
+        ids=[images.ids[i] for i in kept],
         schema=schema,
         source=images.source,
         skipped=_left_out(images, decoded),
+        memory=pixels.memory,
     ).check_finite()
+    if images.classes is None:
+        return found
+    return replace(found, labels=np.array([images.classes[i] for i in kept]))
 
 
-def _pixels(image: Decoded, schema: ImageSchema) -> NDArray[Any]:
-    """Pixels (h, w, c), or (h, w, 1) of a grey image, in the depth of the schema."""
-    mode, pixels = image.mode, image.pixels
-    assert pixels is not None
+def _pixels(image: Decoded, pixels: bytes, schema: ImageSchema) -> NDArray[Any]:
+    """Pixels (h, w, c) in the depth of the schema."""
+    mode = image.mode
     if mode == "RGB" and schema.channels == 1:
         mode, pixels = "L", Image.frombytes(mode, image.size, pixels).convert("L").tobytes()
     array = np.frombuffer(pixels, DEPTHS[mode]).reshape(schema.height, schema.width, -1)
+    if array.shape[2] < schema.channels:
+        array = np.broadcast_to(array, (*array.shape[:2], schema.channels))
     if schema.depth == "uint16" and array.dtype == np.uint8:
         return array * np.uint16(257)
     if schema.depth == "uint8" and array.dtype == np.uint16:

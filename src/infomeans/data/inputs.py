@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -22,7 +23,7 @@ from infomeans.data.labels import (
     labels_in_order,
     labels_in_source,
 )
-from infomeans.data.rows import ArrayRows
+from infomeans.data.memory import Memory
 from infomeans.data.schema import (
     ArraySchema,
     ImageSchema,
@@ -66,6 +67,7 @@ def open(  # noqa: A001
     strict: bool = False,
     data_dir: str | Path | None = None,
     progress: Progress | None = None,
+    memory: str | int | Memory | None = None,
 ) -> Dataset:
     """Open images, a table, an array or a benchmark as a data set.
 
@@ -73,8 +75,9 @@ def open(  # noqa: A001
     ----------
     source : str, path, array, dataset or frame
         A folder of images, an image, a pattern such as `photos/**/*.png`, a text file that lists
-        images, a .csv, .tsv, .parquet, .npy, .npz, HDF5 or IDX file, or the name of a benchmark;
-        a numpy array or torch tensor, a torch dataset, or a pandas or polars data frame.
+        images, a .csv, .tsv, .parquet, .npy, .npz, HDF5, IDX or .tar file, a folder or pattern of
+        .parquet or .tar files, or the name of a benchmark; a numpy array or torch tensor, a torch
+        dataset, or a pandas or polars data frame.
     image_size : int, optional
         Side length in pixels to resize images to.
     fit : "pad", "crop" or "stretch", optional
@@ -100,6 +103,9 @@ def open(  # noqa: A001
         Folder of the benchmarks; by default the environment variable INFOMEANS_DATA.
     progress : callable, optional
         Called from time to time with the number of images done and their total.
+    memory : str, int or Memory, optional
+        Limit for the samples in memory, such as "1GiB", "500MB" or a number of bytes; by default
+        half of what is free. Samples that do not fit are read block by block in every epoch.
 
     Returns
     -------
@@ -120,10 +126,12 @@ def open(  # noqa: A001
     >>> images.labels.tolist()
     ['cat', 'cat', 'dog']
     """
+    memory = memory if isinstance(memory, Memory) else Memory.of(memory)
     if labels is not None and not isinstance(labels, str | PathLike):
         opened = open(
             source, image_size=image_size, fit=fit, columns=columns, id_column=id_column,
             key=key, impute=impute, like=like, strict=strict, data_dir=data_dir, progress=progress,
+            memory=memory,
         )  # fmt: skip
         return replace(opened, labels=labels_in_order(labels, opened.ids))
     labels = None if labels is None else str(labels)
@@ -134,7 +142,7 @@ def open(  # noqa: A001
         key=key, impute=impute, labels=labels, like=like,
     )  # fmt: skip
     if found is None:
-        samples = _checked(benchmark(source, data_dir), like)
+        samples = replace(_checked(benchmark(source, data_dir), like), memory=memory)
         if labels in (None, "labels"):
             return samples
         return replace(
@@ -149,6 +157,7 @@ def open(  # noqa: A001
             label_column=labels if in_table else None,
             impute=impute,
             like=_expect(TableSchema, like, found.source),
+            memory=memory,
         )
     elif isinstance(found, Images):
         samples = read_images(
@@ -158,9 +167,10 @@ def open(  # noqa: A001
             like=_expect(ImageSchema, like, found.source),
             strict=strict,
             progress=progress,
+            memory=memory,
         )
     else:
-        samples = _checked(_read_array(found, key, like), like)
+        samples = _checked(_read_array(found, key, like, memory), like)
     if labels is None or in_table:
         return samples
     return replace(
@@ -232,18 +242,19 @@ def _expect(cls: type[_Expected], like: Schema | None, source: str) -> _Expected
     )
 
 
-def _read_array(found: Arrays, key: str | None, like: Schema | None) -> Dataset:
+def _read_array(found: Arrays, key: str | None, like: Schema | None, memory: Memory) -> Dataset:
     hint = like.key if isinstance(like, ArraySchema) else None
-    X, name = found.read(key, is_sample_array, hint=hint)
-    if X.dtype.kind not in "buif":
-        raise InputError(f"{found.source} holds values of type {X.dtype}; numbers are accepted.")
-    if X.ndim < 2 or not X.size:
+    rows, name = found.rows(key, is_sample_array, hint=hint, memory=memory)
+    if rows.dtype.kind not in "buif":
+        raise InputError(f"{found.source} holds values of type {rows.dtype}; numbers are accepted.")
+    if len(rows.shape) < 2 or not math.prod(rows.shape):
         raise InputError(
-            f"{found.source} has the shape {X.shape}; at least one sample and two dimensions, "
+            f"{found.source} has the shape {rows.shape}; at least one sample and two dimensions, "
             f"samples first, are accepted."
         )
-    rows, schema = ArrayRows(X), ArraySchema(X.shape[1:], name)
-    return Dataset(rows, row_numbers(len(X)), schema, found.source).check_finite()
+    schema = ArraySchema(rows.shape[1:], name)
+    ids = row_numbers(len(rows))
+    return Dataset(rows, ids, schema, found.source, memory=memory).check_finite()
 
 
 def _checked(samples: Dataset, like: Schema | None) -> Dataset:

@@ -23,6 +23,7 @@ from infomeans.data.files import (
     printable,
 )
 from infomeans.data.images import Images
+from infomeans.data.memory import Memory
 from infomeans.data.sources import Found, locate
 from infomeans.data.tables import Table
 from infomeans.errors import InputError, few
@@ -93,7 +94,7 @@ def is_column(spec: str) -> bool:
     return spec != "folder" and not Path(spec).is_file()
 
 
-def _listed_in(source: object) -> list[str] | None:
+def _listed_in(source: object) -> Sequence[str] | None:
     """The ids of all images of a source, readable or not."""
     found = None if source is None else locate(source)
     return found.ids if isinstance(found, Images) else None
@@ -118,7 +119,7 @@ def called_like_a_file(spec: str) -> bool:
 def labels_in_source(spec: str, found: Found) -> list[str]:
     """The labels in a column or an array of the source itself."""
     if isinstance(found, Table):
-        return texts(found.load({spec}), spec, found.source, "labels")
+        return texts(found.load({spec}, Memory()), spec, found.source, "labels")
     if isinstance(found, Arrays):
         return _of_array(found, spec)
     raise InputError(f"labels={spec!r} is not a file; for images a file or 'folder' is accepted.")
@@ -160,7 +161,7 @@ def _of_array(arrays: Arrays, key: str | None) -> list[str]:
 def _of_table(
     found: Table, ids: Sequence[str], id_column: str | None, key: str | None
 ) -> list[str]:
-    table = found.load({"id", id_column or "id"})
+    table = found.load({"id", id_column or "id"}, Memory())
     names = table.column_names
     id_name = next((name for name in (id_column, "id") if name in names), None)
     others = [name for name in names if name != id_name]

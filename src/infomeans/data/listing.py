@@ -9,7 +9,13 @@ from itertools import takewhile
 from pathlib import Path
 
 from infomeans.data.decoding import NOT_READ
-from infomeans.data.files import IMAGE_SUFFIXES, has_suffix, lines, printable
+from infomeans.data.files import (
+    IMAGE_SUFFIXES,
+    TAR_SUFFIXES,
+    has_suffix,
+    lines,
+    printable,
+)
 from infomeans.errors import InputError
 
 PICTURE_SUFFIXES = IMAGE_SUFFIXES + NOT_READ
@@ -19,12 +25,23 @@ Listing = list[tuple[str, str]]
 """Pairs of a path and an id."""
 
 
-def images_in(folder: Path) -> Listing:
-    """The images in a folder and its subfolders; ids are paths relative to the folder."""
+SHARDS = (".parquet", *TAR_SUFFIXES)
+"""Suffixes of files that hold a part of a data set."""
+
+
+def files_in(folder: Path) -> Listing:
+    """The images in a folder and its subfolders; ids are paths relative to the folder.
+
+    If there are none, the Parquet files or tar archives.
+    """
     found = sorted(_walk(str(folder), "", frozenset()))
-    if not found:
-        raise InputError(f"{folder} holds no images; accepted are {', '.join(IMAGE_SUFFIXES)}.")
-    return [(os.path.join(folder, name), printable(name)) for name in found]
+    for suffixes in (PICTURE_SUFFIXES, *((suffix,) for suffix in SHARDS)):
+        if kept := [name for name in found if has_suffix(name, suffixes)]:
+            return [(os.path.join(folder, name), printable(name)) for name in kept]
+    raise InputError(
+        f"{folder} holds no images; accepted are {', '.join(IMAGE_SUFFIXES)}, or else "
+        f"{' or '.join(SHARDS)} files."
+    )
 
 
 def _walk(folder: str, prefix: str, above: frozenset[tuple[int, int]]) -> Iterator[str]:
@@ -39,7 +56,7 @@ def _walk(folder: str, prefix: str, above: frozenset[tuple[int, int]]) -> Iterat
                 continue
             if entry.is_dir():
                 yield from _walk(entry.path, f"{prefix}{entry.name}/", above | {here})
-            elif has_suffix(entry.name, PICTURE_SUFFIXES) and _may_hold_data(entry):
+            elif has_suffix(entry.name, PICTURE_SUFFIXES + SHARDS) and _may_hold_data(entry):
                 yield prefix + entry.name
 
 
@@ -48,17 +65,19 @@ def _may_hold_data(entry: os.DirEntry[str]) -> bool:
     return entry.is_file() or entry.is_symlink()
 
 
-def images_matching(pattern: str) -> Listing:
+def files_matching(pattern: str) -> Listing:
     """The images that a pattern with `*`, `?`, `[...]` or `**` matches.
 
-    Their ids start after the fixed part of the pattern.
+    A pattern that ends in .parquet or .tar matches such files. Ids start after the fixed part of
+    the pattern.
     """
     fixed = takewhile(lambda part: not glob.has_magic(part), Path(pattern).parts)
     base = Path(*fixed)
+    suffixes = SHARDS if has_suffix(pattern, SHARDS) else PICTURE_SUFFIXES
     found = sorted(
         Path(match).relative_to(base).as_posix()
         for match in glob.glob(pattern, recursive=True)
-        if has_suffix(match, PICTURE_SUFFIXES) and os.path.isfile(match)
+        if has_suffix(match, suffixes) and os.path.isfile(match)
     )
     if not found:
         raise InputError(

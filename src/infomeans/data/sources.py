@@ -19,6 +19,7 @@ from infomeans.data.files import (
     ARRAY_SUFFIXES,
     LIST_SUFFIXES,
     TABLE_SUFFIXES,
+    TAR_SUFFIXES,
     has_suffix,
     printable,
 )
@@ -26,11 +27,13 @@ from infomeans.data.images import Images
 from infomeans.data.listing import (
     PICTURE_SUFFIXES,
     Listing,
-    images_in,
+    files_in,
+    files_matching,
     images_listed_in,
-    images_matching,
 )
+from infomeans.data.parquet import PARQUET
 from infomeans.data.tables import Table
+from infomeans.data.tars import images_in_tars
 from infomeans.data.torch_datasets import TorchDataset, holds_images, images_of, stack
 from infomeans.data.workers import decode_files
 from infomeans.errors import InputError
@@ -71,11 +74,11 @@ def _at(where: str) -> Found:
     if not where.strip():
         raise InputError("the path of the input is empty.")
     if path.is_dir():
-        return _files(where, images_in(path))
+        return _listed(where, files_in(path))
     if path.exists():
         return _in_file(path)
     if glob.has_magic(where):
-        return _files(where, images_matching(where))
+        return _listed(where, files_matching(where))
     raise InputError(
         f"{where}: no such file or folder, and no benchmark of that name ({', '.join(BENCHMARKS)})."
     )
@@ -88,9 +91,20 @@ def _in_file(path: Path) -> Found:
         return _files(str(path), images_listed_in(path))
     if has_suffix(path.name, TABLE_SUFFIXES):
         return Table.in_file(path)
+    if has_suffix(path.name, TAR_SUFFIXES):
+        return images_in_tars(printable(str(path)), [(str(path), path.name)])
     if has_suffix(path.name, ARRAY_SUFFIXES) or is_idx(path):
         return Arrays.in_file(path)
     raise InputError(f"{path} has an unknown format; accepted are {ACCEPTED}.")
+
+
+def _listed(source: str, listing: Listing) -> Found:
+    """What files are that all have the same kind."""
+    if has_suffix(listing[0][0], (PARQUET,)):
+        return Table.in_parquet(printable(source), [path for path, _ in listing])
+    if has_suffix(listing[0][0], TAR_SUFFIXES):
+        return images_in_tars(printable(source), listing)
+    return _files(source, listing)
 
 
 def _files(source: str, listing: Listing) -> Images:

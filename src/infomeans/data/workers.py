@@ -16,7 +16,7 @@ from contextlib import ExitStack, suppress
 from PIL import Image
 
 from infomeans.data import decoding
-from infomeans.data.decoding import Decoded, Fit, Size, decode_all
+from infomeans.data.decoding import Decoded, Fit, Member, Size, decode_all
 from infomeans.threads import available_cpus
 
 # Starting a process takes as long as looking at about 600 small images.
@@ -28,7 +28,7 @@ Worker = subprocess.Popen[bytes]
 
 
 def decode_files(
-    paths: Sequence[str], size: Size | None, fit: Fit = "stretch"
+    paths: Sequence[str | Member], size: Size | None, fit: Fit = "stretch"
 ) -> Iterator[list[Decoded]]:
     """`decode_all` piece by piece, in several processes if there are enough images and cores."""
     length = min(LARGEST_PIECE, max(1, len(paths) // 50))

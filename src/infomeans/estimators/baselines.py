@@ -62,7 +62,11 @@ class Baseline(SampleClusterer):
         with limited(self.n_threads):
             self.n_threads_ = allowed()
             model = Model(data.shape, self._scaling(data), Identity())
-            x = torch.cat([*data.feed(lambda samples: model.prepare(samples, cpu)).blocks()])
+            feed = data.feed(lambda samples: model.prepare(samples, cpu))
+            if data.memory.limit is not None and not isinstance(feed, TensorFeed):
+                needed = 3.0 * len(data) * data.rows.row_bytes
+                raise data.memory.too_small(needed, f"{type(self).__name__}, without a network,")
+            x = torch.cat([*feed.blocks()])
             seed, number, n_clusters = self._seed(), None, self.n_clusters
             if n_clusters == "auto":
                 number = self._number(x.flatten(1).numpy(), seed)

@@ -24,7 +24,7 @@ from infomeans.methods.parameters import parameters_of
 from infomeans.model import Strangeness
 from infomeans.networks import build_network, takes_embeddings
 from infomeans.start import check_init, choose_start, find_start
-from infomeans.start.initial import LAM
+from infomeans.start.initial import LAM, start_samples
 from infomeans.start.views import View
 from infomeans.threads import limited, step_threads
 from infomeans.training import isolated, join, resolve_settings

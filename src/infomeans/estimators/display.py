@@ -74,9 +74,9 @@ class ClusterDisplay(ABC):
             return clusters_figure(sizes, means)
         samples = None
         if X is not None:
-            images = channels_first(X.X if isinstance(X, Dataset) else np.asarray(X))
+            data = X if isinstance(X, Dataset) else Dataset.of_array(np.asarray(X))
             chosen = typical_samples(embedding, clusters, confidences, k, TYPICAL)
-            samples = [images[members] for members in chosen]
+            samples = [channels_first(data.batch(members)) for members in chosen]
         prototypes = self.model_.decoded_centres(self.cluster_centers_)
         return clusters_figure(sizes, means, prototypes, samples, tones=tones(self.model_))
 

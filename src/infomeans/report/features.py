@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from infomeans._typing import Array
+from infomeans._typing import Array, IntArray
 from infomeans.report.findings import Findings
 
 FEATURES, COLUMNS = 6, 12
@@ -19,6 +20,9 @@ NOTABLE = 0.3
 MOST_UNNAMED = 30
 """More columns without names are an embedding, whose columns mean nothing to a reader."""
 
+MOST_SAMPLES = 100_000
+"""Number of samples to look at; of more, a random selection."""
+
 HUGE = 1e30
 """Larger numbers are clipped, because their squares would overflow."""
 
@@ -26,19 +30,28 @@ _WORDS = ((1.5, "very high", "very low"), (0.7, "high", "low"), (0.0, "rather hi
 _SHARES = ((0.0, "more often", "less often"),)
 
 
-def features(found: Findings) -> dict[str, Any] | None:
+def features(found: Findings, shown: IntArray | None = None) -> dict[str, Any] | None:
     """For vectors: the features that distinguish the clusters, and their values.
 
     Features are ranked by the distance of the cluster mean from the overall mean, in standard
     deviations.
+
+    Parameters
+    ----------
+    found : Findings
+        The results of a run.
+    shown : (m,) integer array, optional
+        Positions of the samples whose values are wanted; by default those that are looked at.
     """
     data = found.data
     if data is None or len(data.shape) != 1 or _is_embedding(found):
         return None
-    X = np.clip(np.asarray(data.X, dtype=np.float64), -HUGE, HUGE)
+    some = _some(len(data))
+    X = _clipped(data.X if len(some) == len(data) else data.batch(some))
     names = data.names or [f"feature {i}" for i in range(X.shape[1])]
     mean, std = X.mean(axis=0), X.std(axis=0)
-    members = [found.members(cluster) for cluster in range(found.k)]
+    clusters = found.clusters[some]
+    members = [np.flatnonzero(clusters == cluster) for cluster in range(found.k)]
     means = np.stack([X[m].mean(axis=0) if len(m) else mean for m in members])
     distances = (means - mean) / np.where(std > 0, std, 1)
     telling = np.argsort(-np.abs(distances), axis=1, kind="stable")[:, :FEATURES]
@@ -49,14 +62,25 @@ def features(found: Findings) -> dict[str, Any] | None:
             [
                 {"name": names[f], **scales[int(f)].said(X[members[c], f], float(distances[c, f]))}
                 for f in telling[c]
-                if abs(distances[c, f]) >= NOTABLE
+                if len(members[c]) and abs(distances[c, f]) >= NOTABLE
             ]
             for c in range(found.k)
         ],
         "of": X.shape[1],
         "names": [names[f] for f in strongest],
-        "values": X[:, strongest],
+        "values": (X if shown is None else _clipped(data.batch(shown)))[:, strongest],
     }
+
+
+def _some(n: int) -> IntArray:
+    """Positions of the samples to look at: all, or a random selection."""
+    if n <= MOST_SAMPLES:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST_SAMPLES, replace=False))
+
+
+def _clipped(X: NDArray[Any]) -> Array:
+    return np.clip(np.asarray(X, dtype=np.float64), -HUGE, HUGE)
 
 
 def _is_embedding(found: Findings) -> bool:

@@ -33,6 +33,7 @@ from infomeans.runs import Run
 MOST_POINTS, MOST_EXACT = 100_000, 20_000
 MOST_BYTES = 24_000_000
 MOST_CLASSES = 200
+MOST_AVERAGED = 10_000
 """Confusion matrices with more classes or clusters are not drawn."""
 
 _SCRIPTS = (
@@ -285,7 +286,7 @@ class _Page:
         return originals(source, ids, self.path) if self.images else None
 
     def _features(self) -> dict[str, Any]:
-        telling = features(self.found)
+        telling = features(self.found, np.asarray(self.shown))
         if telling is None:
             return {"features": None, "table": None}
         exact = len(self.shown) <= MOST_EXACT
@@ -295,7 +296,7 @@ class _Page:
                 "names": telling["names"],
                 "of": telling["of"],
                 # Single precision rounds large whole numbers, but takes half the space.
-                "values": packed(telling["values"][self.shown], "f8" if exact else "f4"),
+                "values": packed(telling["values"], "f8" if exact else "f4"),
                 "exact": exact,
             },
         }
@@ -353,7 +354,9 @@ class _Page:
     def _means(self, data: Dataset) -> Array:
         images = np.zeros((self.found.k, *network_shape(data.shape)), dtype=np.float32)
         for cluster in np.flatnonzero(self.found.sizes).tolist():
-            images[cluster] = channels_first(data.batch(self.found.members(cluster))).mean(axis=0)
+            members = self.found.members(cluster)
+            some = members[:: -(-len(members) // MOST_AVERAGED)]
+            images[cluster] = channels_first(data.batch(some)).mean(axis=0)
         return images
 
     def _with_page_positions(self, card: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from infomeans.files import write_atomic
 from infomeans.naming import Names
 
 COLUMNS = ("id", "cluster", "confidence", "entropy")
+PIECE = 65_536
+"""Number of rows that are formatted at once."""
+
 STABILITY, OUTLIER, NAME = "stability", "outlier", "name"
 DECIMALS = {"confidence": 6, "entropy": 6, STABILITY: 6, OUTLIER: 4}
 
@@ -25,7 +29,7 @@ class Labels:
 
     Attributes
     ----------
-    ids : list of str
+    ids : sequence of str
         Ids of the samples.
     clusters : (n,) integer array
         Cluster of each sample.
@@ -41,7 +45,7 @@ class Labels:
         Name of the cluster of each sample, if the user has named any.
     """
 
-    ids: list[str]
+    ids: Sequence[str]
     clusters: IntArray
     confidences: Array
     entropies: Array
@@ -52,7 +56,7 @@ class Labels:
     @classmethod
     def of(
         cls,
-        ids: list[str],
+        ids: Sequence[str],
         posteriors: Array,
         names: Names | None = None,
         stability: Array | None = None,
@@ -98,19 +102,23 @@ class Labels:
     def write(self, path: Path) -> None:
         """Write the table, as CSV or Parquet by the suffix."""
         parquet = path.suffix.lower() == ".parquet"
-        write_atomic(path, self._parquet() if parquet else self.csv())
+        pieces = (piece.encode() for piece in self._pieces())
+        write_atomic(path, self._parquet() if parquet else pieces)
 
     def csv(self) -> str:
         """The table as CSV."""
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
+        return "".join(self._pieces())
+
+    def _pieces(self) -> Iterator[str]:
+        """The lines of the CSV, many at a time."""
         columns = self._columns()
-        for column, decimals in DECIMALS.items():
-            if column in columns:
-                columns[column] = [f"{value:.{decimals}f}" for value in columns[column].tolist()]
-        rows.writerow(columns)
-        rows.writerows(zip(*columns.values(), strict=True))
-        return text.getvalue()
+        yield _lines([columns])
+        for first in range(0, len(self.ids), PIECE):
+            part = {name: values[first : first + PIECE] for name, values in columns.items()}
+            for column, decimals in DECIMALS.items():
+                if column in part:
+                    part[column] = [f"{value:.{decimals}f}" for value in part[column].tolist()]
+            yield _lines(zip(*part.values(), strict=True))
 
     def _columns(self) -> dict[str, Any]:
         values = (self.ids, self.clusters, self.confidences, self.entropies)
@@ -123,8 +131,15 @@ class Labels:
         import pyarrow.parquet as pq
 
         content = io.BytesIO()
-        pq.write_table(pa.table(self._columns()), content)
+        columns = self._columns()
+        pq.write_table(pa.table({**columns, "id": [*self.ids]}), content)
         return content.getvalue()
+
+
+def _lines(rows: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def entropies(posteriors: Array) -> Array:

@@ -20,7 +20,7 @@ import io
 import json
 import shlex
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -249,7 +249,7 @@ class Run:
 
     def write_results(
         self,
-        ids: list[str],
+        ids: Sequence[str],
         posteriors: Array,
         embedding: Array,
         metrics: Mapping[str, Any],
@@ -265,9 +265,7 @@ class Run:
         self.embedding, self.posteriors = embedding, posteriors
         labels = self.labels = Labels.of(ids, posteriors, stability=stability, outliers=outliers)
         for file, array in ((_EMBEDDING, embedding), (_POSTERIORS, posteriors)):
-            content = io.BytesIO()
-            np.save(content, array, allow_pickle=False)
-            write_atomic(self.path / file, content.getvalue())
+            write_atomic(self.path / file, _npy(array))
         for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
             labels.write(self.path / name)
         write_atomic(self.path / METRICS, _dumps(metrics))
@@ -286,6 +284,15 @@ class Run:
         if not isinstance(content, dict):
             raise InputError(f"{self.path / name} is damaged: it is not a JSON object.")
         return content
+
+
+def _npy(array: Array) -> Iterator[bytes | memoryview]:
+    """The content of a .npy file, without a copy of the array."""
+    head = io.BytesIO()
+    whole = np.ascontiguousarray(array)
+    np.lib.format.write_array_header_1_0(head, np.lib.format.header_data_from_array_1_0(whole))
+    yield head.getvalue()
+    yield whole.data.cast("B") if whole.size else b""
 
 
 def _dumps(content: Mapping[str, Any]) -> str:

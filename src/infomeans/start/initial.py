@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans._typing import Array, IntArray
+from infomeans.data.memory import Memory
 from infomeans.graph.agglomeration import Sizes, clusters_and_graph
 from infomeans.methods.state import Neighbors
 from infomeans.start.score import Score
@@ -32,6 +34,10 @@ UNEVEN = 0.95
 
 COMPARED = 2_000
 """Number of samples that the others are compared with, if only some were looked at."""
+
+SAMPLE_BYTES, FEWEST_SELECTED, PER_CLUSTER = 4096, 20_000, 200
+"""Memory that the graph needs per sample, and the fewest samples to look at, in all and per
+cluster."""
 
 LAM = 1e-4
 """Regularisation of soft K-means, for methods without their own."""
@@ -134,6 +140,13 @@ class Start:
             neighbors=neighbors and Neighbors(*neighbors),
             **{**chosen, "score": score and Score.restored(score)},
         )
+
+
+def start_samples(memory: Memory, n_clusters: int) -> int:
+    """Number of samples that initial clusters can be found in, within a limit of the memory."""
+    fewest = max(FEWEST_SELECTED, PER_CLUSTER * n_clusters)
+    most = memory.size / SAMPLE_BYTES
+    return max(int(min(most, sys.maxsize)), fewest)
 
 
 def _nearest(z: Array, some: Array, block: int = 16_384) -> IntArray:

@@ -266,8 +266,8 @@ class Trainer:
         enough = max(self.settings.warmup_agreement, 1 - STRAYED / method.n_clusters)
         # What has not been learned after a few steps may yet be.
         # Samples without an initial cluster have nothing to train against.
-        known = (initial >= 0).nonzero().flatten().cpu()
-        known = None if len(known) == len(initial) else known
+        all_known = not self.processes.any(bool((initial < 0).any()))
+        known = None if all_known else (initial >= 0).nonzero().flatten().cpu()
         settled = -(-SETTLED // self.settings.batches(x.n_samples))
 
         def train(record: Record) -> bool:

@@ -199,6 +199,7 @@ def create_run(
         "versions": versions(),
         "seed": request.seed,
         "threads": threads,
+        "memory": data.memory.limit,
         "arguments": asdict(request),
         "data": describe(data),
     }

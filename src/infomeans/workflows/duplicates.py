@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,9 @@ from scipy.sparse.csgraph import connected_components
 from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
 from infomeans.data.rows import BLOCK
+
+DIGEST = 16
+"""Number of bytes that stand for a sample."""
 
 NEAR = 0.1
 """Samples are near-duplicates if they are closer than this share of the median distance between
@@ -43,7 +46,7 @@ class Duplicates(NamedTuple):
             "exact": int(self.exact.sum()),
         }
 
-    def csv(self, ids: list[str]) -> str:
+    def csv(self, ids: Sequence[str]) -> str:
         """The groups as a table: number of the group, id of the sample, whether it is exact."""
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
@@ -73,8 +76,9 @@ def find_duplicates(data: Dataset, neighbors: IntArray | None = None) -> Duplica
     >>> [group.tolist() for group in found.groups]
     [[0, 2]]
     """
-    first: dict[bytes, int] = {}
-    same = np.array([first.setdefault(key, i) for i, key in enumerate(_hashes(data))])
+    keys = np.fromiter(_hashes(data), dtype=f"S{DIGEST}", count=len(data))
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    same = first[inverse]
     copies = np.flatnonzero(same != np.arange(len(data)))
     exact = np.zeros(len(data), dtype=bool)
     exact[copies] = exact[same[copies]] = True
@@ -88,7 +92,7 @@ def _hashes(data: Dataset) -> Iterator[bytes]:
     for block in data.blocks():
         flat = np.ascontiguousarray(block.reshape(len(block), -1))
         for row in flat:
-            yield hashlib.blake2b(row.tobytes(), digest_size=16).digest()
+            yield hashlib.blake2b(row.tobytes(), digest_size=DIGEST).digest()
 
 
 def _near(data: Dataset, neighbors: IntArray) -> IntArray:
