@@ -31,7 +31,7 @@ from infomeans.errors import InputError, warn_caller
 from infomeans.estimators import saving
 from infomeans.estimators.display import ClusterDisplay
 from infomeans.graph import Hierarchy, cluster_tree, number_of_clusters
-from infomeans.graph.number import check_copies, check_number
+from infomeans.graph.number import MOST_SAMPLES, check_copies, check_number
 from infomeans.model import Scaling
 from infomeans.start.views import EMBEDDING, View
 from infomeans.threads import allowed, limited, step_threads
@@ -302,6 +302,9 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
 
     def _number(self, z: Array, seed: int) -> Mapping[str, Any]:
         """The number of clusters of an embedding; see `NumberOfClusters.as_dict`."""
+        if len(z) > MOST_SAMPLES:
+            rng = np.random.default_rng(seed)
+            z = z[np.sort(rng.choice(len(z), MOST_SAMPLES, replace=False))]
         return number_of_clusters(
             View(EMBEDDING, z)(z), k_min=self.k_min, k_max=self.k_max, seed=seed
         ).as_dict()

@@ -17,6 +17,7 @@ from infomeans import __version__
 from infomeans import functional as IF
 from infomeans.data import Dataset
 from infomeans.data.arrays import network_shape
+from infomeans.data.shelf import Shelf
 from infomeans.errors import InputError
 from infomeans.estimators.base import (
     POSITIVE,
@@ -130,6 +131,7 @@ class DeepEstimator(SampleEstimator):
                     settings,
                     seed=seed,
                     processes=processes,
+                    shelf=Shelf(data.memory),
                     augment=IF.random_affine if self.augment else None,
                     callbacks=callbacks,
                     checkpoint=self._checkpoint(data, settings, network, seed),

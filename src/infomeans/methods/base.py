@@ -137,7 +137,7 @@ class Method(nn.Module, ABC):
     def refresh(self, state: SampleState) -> None:
         """Update the state, then the targets, from the whole data set."""
         self.follow(state)
-        state.targets = state.map(self.targets)
+        state.targets = state.map_rows(self.targets)
 
     def refill(self, state: SampleState) -> int:
         """Give every empty cluster a part of the largest one, and renew the targets.
@@ -155,7 +155,7 @@ class Method(nn.Module, ABC):
         for cluster in empty:
             if not self._share(state, int(self.sizes(state).argmax()), cluster):
                 break
-        state.targets = state.map(self)
+        state.targets = state.map_rows(self)
         return len(empty) - int((self.sizes(state) == 0).sum())
 
     def sizes(self, state: SampleState) -> Tensor:

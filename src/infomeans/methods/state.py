@@ -10,6 +10,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from infomeans.data.shelf import IN_MEMORY, Shelf
 from infomeans.graph.neighbors import graph_of_rows
 from infomeans.processes import ALONE, Processes
 
@@ -72,6 +73,8 @@ class SampleState:
         Positions of these samples in the data set; by default those of this process in order.
     processes : Processes
         The processes that train together.
+    shelf : Shelf
+        Where targets are kept.
     """
 
     chunk: ClassVar[int] = 8192
@@ -86,12 +89,14 @@ class SampleState:
         columns: Mapping[str, tuple[int, ...]] | None = None,
         index: Tensor | None = None,
         processes: Processes = ALONE,
+        shelf: Shelf = IN_MEMORY,
     ) -> None:
         self.embedding = embedding
         self.targets = targets
         self.initial = initial
         self.neighbors = neighbors
         self.processes = processes
+        self.shelf = shelf
         self.n_samples = processes.count_of(len(embedding)) if index is None else len(index)
         self.index = torch.arange(*processes.span(self.n_samples)) if index is None else index
         self.columns = {
@@ -138,12 +143,19 @@ class SampleState:
         for chunk in zip(*(part.split(self.chunk) for part in parts), strict=True):
             for name, value in statistics(*chunk).items():
                 sums[name] = sums[name] + value if name in sums else value
+            self.shelf.release()
         return self.processes.total(sums)
 
     @torch.no_grad()
     def map(self, function: Callable[[Tensor], Tensor]) -> Tensor:
         """Apply a function of the embedding to every sample of this process."""
         return torch.cat([function(z) for z in self.embedding.split(self.chunk)])
+
+    @torch.no_grad()
+    def map_rows(self, function: Callable[[Tensor], Tensor]) -> Tensor:
+        """Apply a function that gives one row per sample; many rows are kept in a file."""
+        parts = (function(z) for z in self.embedding.split(self.chunk))
+        return self.shelf.rows(parts, len(self))
 
     def votes(self, posteriors: Callable[[Tensor], Tensor], *, doubt: float) -> Tensor:
         """The mean posteriors (n, K) of the neighbours of every sample.

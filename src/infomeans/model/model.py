@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -121,10 +121,21 @@ class Model(nn.Module):
         seen += [self.method(self.network(IF.warp(x, view[None]))) for view in self.views]
         return z.flatten(1), sum(seen) / len(seen)
 
-    def embed(self, x: Iterable[Tensor]) -> Tensor:
-        """The clean embedding (n, d) of scaled samples, block by block."""
+    def embed(
+        self, x: Iterable[Tensor], join: Callable[[Iterator[Tensor]], Tensor] | None = None
+    ) -> Tensor:
+        """The clean embedding (n, d) of scaled samples, block by block.
+
+        Parameters
+        ----------
+        x : iterable of tensors
+            Blocks of scaled samples.
+        join : callable, optional
+            Makes one tensor of the blocks of the embedding.
+        """
         with evaluating(self.network), torch.no_grad():
-            return torch.cat([self.network(block) for block in x]).float()
+            blocks = (self.network(block).float() for block in x)
+            return torch.cat([*blocks]) if join is None else join(blocks)
 
     def outputs(
         self,

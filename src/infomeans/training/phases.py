@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 
 PHASES = ("pretrain", "warm-up", "alternate")
+RELEASED = 256
+"""Number of steps after which state in files is taken out of memory."""
+
 RISE = 0.3
 """Share of a one-cycle schedule in which the learning rate rises."""
 
@@ -132,6 +135,8 @@ class Loop:
                 sums[name] = sums.get(name, 0) + term.detach() * len(index)
             if self.on_step is not None:
                 self.on_step(done, len(batches))
+            if state is not None and done % RELEASED == 0:
+                state.shelf.release()
         sums = self.processes.total(sums)
         record.add_terms({name: value.item() / n_samples for name, value in sums.items()})
         check_finite(record.loss, "loss", record, self.settings)

@@ -13,6 +13,7 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from infomeans.data.rows import Feed
+from infomeans.data.shelf import IN_MEMORY, Shelf
 from infomeans.errors import InputError
 from infomeans.graph import neighbor_graph, usual_neighbors
 from infomeans.methods.base import Method
@@ -31,6 +32,9 @@ from infomeans.training.step import Augment, TrainingStep
 from infomeans.training.votes import take_votes
 
 EMBED_BATCH = 1024
+FINITE = 2**16
+"""Number of embeddings that are checked at once."""
+
 NEAREST = 3
 """Number of nearest neighbours that the result of a fit keeps."""
 
@@ -59,6 +63,8 @@ class Trainer:
     seed : int
     processes : Processes
         The processes that train together. Each has its own part of the samples.
+    shelf : Shelf
+        Where embeddings and targets are kept.
     augment : callable, optional
         Changes the samples that the noisy pass sees.
     callbacks : sequence of Callback
@@ -79,6 +85,7 @@ class Trainer:
         *,
         seed: int,
         processes: Processes = ALONE,
+        shelf: Shelf = IN_MEMORY,
         augment: Augment | None = None,
         callbacks: Sequence[Callback] = (),
         checkpoint: Checkpoint | None = None,
@@ -88,6 +95,7 @@ class Trainer:
         self.settings = settings
         self.seed = seed
         self.processes = processes
+        self.shelf = shelf
         self.augment = augment
         self.callbacks = callbacks if processes.first else ()
         self.checkpoint = checkpoint
@@ -144,8 +152,12 @@ class Trainer:
     def embed(self, x: Feed) -> Tensor:
         """The clean embedding of the samples of this process."""
         with self.fabric.autocast():
-            z = self.model.embed(x.blocks(EMBED_BATCH))
-        if self.processes.any(not z.isfinite().all()):
+            z = self.model.embed(
+                x.blocks(EMBED_BATCH), lambda blocks: self.shelf.rows(blocks, len(x))
+            )
+        finite = all(bool(part.isfinite().all()) for part in z.split(FINITE))
+        self.shelf.release()
+        if self.processes.any(not finite):
             raise InputError(
                 "The training diverged: embeddings contain NaN or infinity. A lower learning_rate "
                 "may help."
@@ -201,9 +213,8 @@ class Trainer:
         """What the trained model says of its samples, as `predict` would say it."""
         blocks = self.model.outputs(x.blocks(EMBED_BATCH), self.fabric.device)
         everyone = self.processes.gathered
-        embedding, posteriors = (
-            everyone(torch.cat(part)).cpu() for part in zip(*blocks, strict=True)
-        )
+        parts = ((z.cpu(), p.cpu()) for z, p in blocks)
+        embedding, posteriors = map(everyone, self.shelf.columns(parts, len(x)))
         start, near = self._start, state.neighbors
         score, stability = (start.score, start.stability) if start else (None, None)
         return Fitted(
@@ -227,6 +238,7 @@ class Trainer:
             "neighbors": neighbors,
             "columns": columns,
             "processes": self.processes,
+            "shelf": self.shelf,
         }
         if start is None:
             targets = z.new_full((len(z), n_clusters), 1 / n_clusters)
@@ -234,11 +246,14 @@ class Trainer:
         own = self.processes.own
         initial = own(start.labels).to(z.device)
         soft = start.targets
-        known = initial >= 0
-        targets = (
-            F.one_hot(initial * known, n_clusters) * known[:, None] if soft is None else own(soft)
+        if soft is not None:
+            return SampleState(z, own(soft).to(z), initial=initial, **options)
+        rows = (
+            F.one_hot(part.clamp_min(0), n_clusters).to(z) * (part >= 0)[:, None]
+            for part in initial.split(FINITE)
         )
-        return SampleState(z, targets.to(z), initial=initial, **options)
+        targets = self.shelf.rows(rows, len(initial))
+        return SampleState(z, targets, initial=initial, **options)
 
     def _neighbors(self, z: Tensor, start: Start | None) -> Neighbors | None:
         """The neighbours of the start; without them, those in the embedding if they are wanted."""
