@@ -8,8 +8,8 @@ What a dictionary holds there is found here by arrays:
 - The gains of a pair lie in one hash table for all pairs. A linked list per cluster names the
   partners; a partner that was absorbed stands for the cluster that absorbed it.
 
-A merge changes the affinities of all pairs of a cluster. Those that gain no paths only fall, so that
-their old entries in the heap come too early, and are put right when they come up.
+A merge changes the affinities of all pairs of a cluster. Those that gain no paths only fall. Their
+old entries in the heap come too early, and are put right when they come up.
 """
 
 from collections.abc import Callable
@@ -109,10 +109,14 @@ def merges(
 
 
 def _clusters(owner: IntArray, count: int) -> Clusters:
-    """The clusters, without lists of members."""
-    head, tail = (np.full(count, -1, dtype=np.int32) for _ in range(2))
-    after, into = np.full(len(owner), -1, dtype=np.int32), np.arange(count, dtype=np.int32)
-    return Clusters(owner, np.bincount(owner, minlength=count), head, tail, after, into)
+    """The clusters; no cluster is empty."""
+    order, size = np.argsort(owner, kind="stable").astype(np.int32), np.bincount(owner)
+    last = np.cumsum(size) - 1
+    after = np.empty(len(owner), dtype=np.int32)
+    after[order[:-1]] = order[1:]
+    after[order[last]] = -1
+    head, tail = order[last - size + 1], order[last]
+    return Clusters(owner, size, head, tail, after, np.arange(count, dtype=np.int32))
 
 
 def _no_pairs(count: int) -> Pairs:
@@ -293,6 +297,15 @@ def _with_room(pairs, more):  # type: ignore[no-untyped-def]
 
 
 @_compiled
+def _filled(pairs, row, column, gain):  # type: ignore[no-untyped-def]
+    """The pairs with all gains D(row, column)."""
+    pairs = _with_room(pairs, len(row))
+    for at in range(len(row)):
+        _gained(pairs, row[at], column[at], gain[at], 0.0, False)
+    return pairs
+
+
+@_compiled
 def _root(into, x):  # type: ignore[no-untyped-def]
     """The cluster that a cluster is part of by now, with path compression."""
     while into[x] != x:
@@ -429,57 +442,73 @@ def _cross(pairs, owner, one_way, back, a, b, touched, found):  # type: ignore[n
 
 
 @_compiled
+def _merge(clusters, out, into, pairs, a, b, touched):  # type: ignore[no-untyped-def]
+    """Absorb cluster b into a; the number of partners that gained paths, listed in `touched`."""
+    owner = clusters.owner
+    _absorb(clusters, out, into, a, b)
+    found = _inherit(pairs, clusters, a, b, touched)
+    found = _cross(pairs, owner, out, into, a, b, touched, found)
+    found = _cross(pairs, owner, into, out, a, b, touched, found)
+    _join(out, owner, a, b)
+    _join(into, owner, a, b)
+    return found
+
+
+@_compiled
+def _put_right(pairs, size, height, key, length):  # type: ignore[no-untyped-def]
+    """Correct outdated entries on top of the heap, or drop those of former pairs; its length."""
+    while length > 0:
+        at = _probe(pairs.key, key[0])
+        if pairs.key[at] >= 0:
+            affinity = _affinity(pairs, size, at)
+            if height[0] == affinity:
+                break
+            height[0] = affinity
+        else:
+            length -= 1
+            height[0], key[0] = height[length], key[length]
+        _sink(height, key, 0, length)
+    return length
+
+
+@_compiled
+def _push(pairs, size, height, key, length, a, touched, pushed, step):  # type: ignore[no-untyped-def]
+    """Put the pairs of a cluster that gained paths on the heap, each once; its length."""
+    for x in touched:
+        if pushed[x] != step:
+            pushed[x] = step
+            wanted = min(a, x) * len(size) + max(a, x)
+            height[length] = _affinity(pairs, size, _probe(pairs.key, wanted))
+            key[length] = wanted
+            _rise(height, key, length)
+            length += 1
+    return length
+
+
+@_compiled
 def _merges(clusters, out, into, pairs, row, column, gain, pushed, found):  # type: ignore[no-untyped-def]
-    count, size, owner = len(out.head), clusters.size, clusters.owner
-    for j in range(len(owner)):
-        _append(clusters, owner[j], j)
-    pairs = _with_room(pairs, len(row))
-    for at in range(len(row)):
-        _gained(pairs, row[at], column[at], gain[at], 0.0, False)
-    room = 2 * pairs.state[0] + 1000
-    height, key = np.empty(room), np.empty(room, np.int64)
-    length = _heap(pairs, size, height, key)
-    touched, step = np.empty(1024, np.int64), 0
-    while length > 0 and step < len(found):
-        top, wanted = height[0], key[0]
-        at = _probe(pairs.key, wanted)
-        if pairs.key[at] != wanted or top != _affinity(pairs, size, at):
-            # The last entry takes the place of an outdated one, unless that is put right.
-            if pairs.key[at] == wanted:
-                height[0] = _affinity(pairs, size, at)
-            else:
-                length -= 1
-                height[0], key[0] = height[length], key[length]
-            _sink(height, key, 0, length)
-            continue
-        a, b = wanted // count, wanted % count
+    """Fill `found` with merges, the closest pair first; their number."""
+    size, a = clusters.size, np.int64(0)
+    pairs = _filled(pairs, row, column, gain)
+    height, key, length = np.empty(0), np.empty(0, np.int64), 0
+    more, touched = pairs.state[0], np.empty(0, np.int64)
+    for step in range(len(found) + 1):
+        if length + more > len(height):
+            room = 2 * pairs.state[0] + more + 1000
+            height, key = np.empty(room), np.empty(room, np.int64)
+            length = _heap(pairs, size, height, key)
+        elif step > 0:
+            length = _push(pairs, size, height, key, length, a, touched[:more], pushed, step)
+        length = _put_right(pairs, size, height, key, length)
+        if length == 0 or step == len(found):
+            break
+        a, b = key[0] // len(size), key[0] % len(size)
         if out.count[a] + into.count[a] < out.count[b] + into.count[b]:
             a, b = b, a
         more = out.count[b] + into.count[b]
         pairs = _with_room(pairs, more)
         if 2 * more > len(touched):
             touched = np.empty(4 * more, np.int64)
-        _absorb(clusters, out, into, a, b)
-        n_touched = _inherit(pairs, clusters, a, b, touched)
-        n_touched = _cross(pairs, owner, out, into, a, b, touched, n_touched)
-        n_touched = _cross(pairs, owner, into, out, a, b, touched, n_touched)
-        _join(out, owner, a, b)
-        _join(into, owner, a, b)
+        more = _merge(clusters, out, into, pairs, a, b, touched)
         found[step, 0], found[step, 1] = a, b
-        step += 1
-        if length + n_touched > len(height):
-            room = 2 * pairs.state[0] + n_touched + 1000
-            height, key = np.empty(room), np.empty(room, np.int64)
-            length = _heap(pairs, size, height, key)
-            continue
-        for i in range(n_touched):
-            x = touched[i]
-            if pushed[x] == step:
-                continue
-            pushed[x] = step
-            wanted = min(a, x) * count + max(a, x)
-            height[length] = _affinity(pairs, size, _probe(pairs.key, wanted))
-            key[length] = wanted
-            _rise(height, key, length)
-            length += 1
     return step
