@@ -53,11 +53,11 @@ def approximate_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
     index.train(z)
     index.add(z)
     index.nprobe = _cells(index, z, count)
-    squared, neighbors = _without_itself(*index.search(z, count + 1))
+    squared, neighbors = _without_itself(index.search(z, count + 1), np.arange(len(z)))
     short = np.flatnonzero((neighbors < 0).any(axis=1))
     if len(short):
         index.nprobe = index.nlist
-        found = _without_itself(*index.search(z[short], count + 1), short)
+        found = _without_itself(index.search(z[short], count + 1), short)
         squared[short], neighbors[short] = found
     return squared.astype(np.float64) * unit**2, neighbors
 
@@ -90,11 +90,11 @@ def _cells(index: Any, z: NDArray[np.float32], count: int) -> int:
 
 
 def _without_itself(
-    squared: NDArray[np.float32], neighbors: IntArray, rows: IntArray | None = None
+    found: tuple[NDArray[np.float32], IntArray], rows: IntArray
 ) -> tuple[NDArray[np.float32], IntArray]:
-    """Neighbours without the sample itself, or without the last if copies hide it."""
-    own = np.arange(len(neighbors)) if rows is None else rows
-    other = neighbors != own[:, None]
+    """Neighbours of some samples without the sample itself, or the last if copies hide it."""
+    squared, neighbors = found
+    other = neighbors != rows[:, None]
     other[other.all(axis=1), -1] = False
     shape = len(neighbors), neighbors.shape[1] - 1
     return squared[other].reshape(shape), neighbors[other].reshape(shape)
