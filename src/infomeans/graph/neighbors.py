@@ -15,7 +15,7 @@ from infomeans.threads import allowed
 FEWEST_NEIGHBORS, MOST_NEIGHBORS = 8, 20
 
 EXACT_SAMPLES = 20_000
-"""Of more samples, neighbours are approximate; see `benchmarks/results/graph_scale.jsonl`."""
+"""Of more samples, neighbours are approximate."""
 
 DIMENSION_NEIGHBORS = 18
 """Number of neighbours whose distances tell the intrinsic dimension."""
