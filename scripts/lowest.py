@@ -12,7 +12,7 @@ from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 # What the package imports, and what its tests import; linters and documentation tools are neither.
-EXTRAS = ("hdf5", "onnx", "plots", "test")
+EXTRAS = ("hdf5", "onnx", "plots", "scale", "test")
 BOUND = re.compile(r"(?P<name>[A-Za-z0-9._-]+)>=(?P<version>[0-9.]+)")
 
 

@@ -24,7 +24,7 @@ from infomeans.graph.neighbors import (
     weighted_graph,
 )
 from infomeans.graph.sizes import LEAST_SAMPLES, LEAST_SHARE, openness
-from infomeans.graph.tree import Forest, bridge, first_clusters, merge_all, replay
+from infomeans.graph.tree import bridge, connected_merges, first_clusters, merge_all, replay
 
 MOST_SAMPLES = 12_000
 """Of more samples, a random selection of this size makes the tree."""
@@ -285,7 +285,7 @@ def _merges(
     inside = graph.copy()
     inside.data = np.where(rows == labels[graph.indices], graph.data, 0.0)
     inside.eliminate_zeros()
-    merges = list(Forest(inside, start).merges(count))
+    merges = connected_merges(inside, start, count)
     state = replay(start, merges)
     for cluster in range(count):
         own = labels == cluster

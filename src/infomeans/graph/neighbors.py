@@ -9,9 +9,13 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from infomeans._typing import Array, IntArray
+from infomeans.graph.approximate import approximate_neighbors, faiss
 from infomeans.threads import allowed
 
 FEWEST_NEIGHBORS, MOST_NEIGHBORS = 8, 20
+
+EXACT_SAMPLES = 20_000
+"""Of more samples, neighbours are approximate."""
 
 DIMENSION_NEIGHBORS = 18
 """Number of neighbours whose distances tell the intrinsic dimension."""
@@ -65,14 +69,18 @@ def neighbor_graph(X: Array, n_neighbors: int) -> sparse.csr_array:
 def nearest_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
     """Squared distances and indices of the nearest neighbours, both (n, count), nearest first.
 
-    `count` is clipped to `n - 1`.
+    `count` is clipped to `n - 1`. Of more than `EXACT_SAMPLES` samples a few neighbours may be
+    missed if faiss is installed (`approximate_neighbors`).
     """
     count = min(count, len(X) - 1)
     if count < 1:
         return np.empty((len(X), 0)), np.empty((len(X), 0), dtype=np.int64)
     threads = allowed()
-    # Brute force takes its threads from OpenMP, trees from joblib.
+    approximate = len(X) > EXACT_SAMPLES and faiss() is not None
+    # Brute force and faiss take their threads from OpenMP, trees from joblib.
     with threadpool_limits(threads, user_api="openmp"):
+        if approximate:
+            return approximate_neighbors(X, count)
         search = NearestNeighbors(n_neighbors=count, n_jobs=threads).fit(X)
         distances, neighbors = search.kneighbors()
     return distances.astype(np.float64) ** 2, neighbors

@@ -14,6 +14,9 @@ additive, so a merge only has to visit the neighbourhood of the smaller cluster.
 
 import heapq
 from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,9 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import NearestNeighbors
 
 from infomeans._typing import Array, IntArray
+
+WORTH_COMPILING = 10_000
+"""Of fewer samples, the merges take less time than loading the compiled code."""
 
 
 def first_clusters(graph: sparse.csr_array, n_clusters: int) -> IntArray:
@@ -38,11 +44,44 @@ def merge_all(
     X: Array, graph: sparse.csr_array, start: IntArray, n_clusters: int
 ) -> list[tuple[int, int]]:
     """All merges from the first clusters down to `n_clusters`, as pairs (kept, absorbed)."""
-    merges = list(Forest(graph, start).merges(n_clusters))
+    merges = connected_merges(graph, start, n_clusters)
     excess = start.max() + 1 - len(merges) - n_clusters
     if excess > 0:
         merges += bridge(X, replay(start, merges), excess)
     return merges
+
+
+def connected_merges(
+    graph: sparse.csr_array, start: IntArray, n_clusters: int
+) -> list[tuple[int, int]]:
+    """The merges of clusters with connecting paths; compiled if Numba is there and it is worth it.
+
+    Both ways give the same merges.
+    """
+    compiled = _compiled() if len(start) >= WORTH_COMPILING else None
+    if compiled is None:
+        return list(Forest(graph, start).merges(n_clusters))
+    found = compiled.merges(start, *reach(graph, start), n_clusters)
+    return list(zip(*found.T.tolist(), strict=True)) if len(found) else []
+
+
+@cache
+def _compiled() -> ModuleType | None:
+    """The compiled merges; None without Numba."""
+    try:
+        return import_module("infomeans.graph.compiled")
+    except ImportError:
+        return None
+
+
+def reach(
+    graph: sparse.csr_array, start: IntArray
+) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
+    """Edges from clusters to samples, edges from samples to clusters, and gains of clusters."""
+    n, count = len(start), int(start.max()) + 1
+    member = sparse.csr_array((np.ones(n), (start, np.arange(n))), shape=(count, n))
+    out, into = (member @ graph).tocsr(), (member @ graph.T).tocsr()
+    return out, into, out.multiply(into).tocsr() @ member.T.tocsr()
 
 
 def replay(start: IntArray, merges: list[tuple[int, int]]) -> IntArray:
@@ -65,14 +104,13 @@ class Forest:
     """The clusters while they merge, with the edges from and to samples outside of each."""
 
     def __init__(self, graph: sparse.csr_array, start: IntArray) -> None:
-        n, count = len(start), int(start.max()) + 1
-        member = sparse.csr_array((np.ones(n), (start, np.arange(n))), shape=(count, n))
-        out, into = (member @ graph).tocsr(), (member @ graph.T).tocsr()
+        out, into, paths = reach(graph, start)
         self.owner: list[int] = start.tolist()
-        self.members = [row.tolist() for row in _rows(member.indices, member.indptr)]
-        self.out = self._outside(out)
-        self.into = self._outside(into)
-        self.gain = self._gains(out.multiply(into).tocsr() @ member.T.tocsr())
+        self.members: list[list[int]] = [[] for _ in range(paths.shape[0])]
+        for j, a in enumerate(self.owner):
+            self.members[a].append(j)
+        self.out, self.into = self._outside(out), self._outside(into)
+        self.gain = self._gains(paths)
 
     def _outside(self, reach: sparse.csr_array) -> list[dict[int, float]]:
         """Rows of `reach` as dictionaries, without the samples inside the cluster itself."""
