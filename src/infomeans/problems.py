@@ -129,6 +129,10 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
         facts["clusters"] = _number(metrics["number"], metrics.get("sizes", ()))
     if "choice" in start:
         facts["start"] = _choice(**start["choice"])
+    if "n_selected" in start:
+        facts["selection"] = (
+            f"the start was found in {start['n_selected']:,} samples; the network assigned the rest"
+        )
     if start.get("free"):
         facts["sizes"] = "learned, not equal"
     if "duplicates" in metrics:

@@ -156,6 +156,8 @@ def finish(
             "changed": fitted.changed,
             "free": fitted.free,
         }
+        if fitted.n_selected is not None:
+            figures["start"]["n_selected"] = fitted.n_selected
         if fitted.choice is not None:
             figures["start"] |= {
                 "choice": fitted.choice,
