@@ -101,6 +101,7 @@ def run(folder: Path, source: Path, options: argparse.Namespace, *more: str) -> 
     """Cluster in another process: its peak memory, seconds of an epoch by phase, and labels."""
     out = folder / f"run-{source.stem}-{len(more)}"
     epochs = ["--epochs", str(options.epochs), "--pretrain-epochs", str(options.epochs)]
+    epochs += ["--set", f"warmup_epochs={options.epochs}"]
     command = [sys.executable, "-m", "infomeans", "cluster", source, "-k", str(CLUSTERS)]
     process = subprocess.Popen([*map(str, command), "--out", str(out), *epochs, *more])
     _, status, usage = os.wait4(process.pid, 0)
