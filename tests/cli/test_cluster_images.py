@@ -79,3 +79,34 @@ def test_the_fit_of_images_is_said_recorded_and_kept(infomeans, holiday, tmp_pat
 def test_an_unknown_fit_is_refused(infomeans, holiday):
     refused = infomeans("cluster", holiday, "-k", 2, "--fit", "zoom", code=2)
     assert "fit='zoom' is unknown; pad, crop, stretch are accepted" in refused.stderr
+
+
+def test_little_memory_is_kept_to_and_recorded(infomeans, photos, tmp_path, monkeypatch):
+    from infomeans.data import rows
+
+    monkeypatch.setattr(rows, "BLOCK", 8)
+    out = tmp_path / "run"
+    quick = ("--pretrain-epochs", 1, "--epochs", 1, "--set", "warmup_epochs=1")
+    infomeans("cluster", photos, "-k", 3, "--out", out, "--memory", "6000", *quick)
+    assert json.loads((out / "config.json").read_text())["memory"] == 6000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
+    little, plenty = tmp_path / "little.csv", tmp_path / "plenty.csv"
+    infomeans("predict", out, photos, "--memory", "6kB", "--out", little)
+    infomeans("predict", out, photos, "--out", plenty)
+    for one, other in zip(labels(little), labels(plenty), strict=True):
+        assert (one["id"], one["cluster"]) == (other["id"], other["cluster"])
+
+
+@pytest.mark.parametrize("command", ["cluster", "predict", "recut"])
+def test_an_amount_of_memory_that_is_none_is_one_line(infomeans, run, photos, command):
+    given = {"cluster": [photos], "predict": [run, photos], "recut": [run, "--finer"]}[command]
+    said = infomeans(command, *given, "--memory", "plenty", code=2).stderr
+    assert said.count("\n") == 1
+    assert "'plenty' (--memory) is not an amount of memory" in said
+
+
+def test_too_little_memory_says_how_much_is_needed(infomeans, photos, tmp_path):
+    out = tmp_path / "run"
+    said = infomeans("cluster", photos, "-k", 3, "--out", out, "--memory", "2kB", code=2).stderr
+    assert "2.0 KiB, is too small: a batch of 120 samples needs 84.4 KiB" in said.replace("\n", "")
+    assert not out.exists()

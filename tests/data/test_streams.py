@@ -16,7 +16,7 @@ from pyarrow import parquet
 from infomeans import MIADM, data
 from infomeans.data import rows as rows_module
 from infomeans.data.memory import Memory
-from infomeans.data.rows import ArrayRows, MappedRows
+from infomeans.data.rows import MappedRows
 from infomeans.errors import InputError
 
 SMALL = "4kB"
@@ -165,6 +165,17 @@ def test_images_of_several_sizes_and_modes_are_stored_as_in_memory(tmp_path):
     assert small.fingerprint == large.fingerprint
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", "u1"])
+def test_npy_stays_in_its_file_if_it_does_not_fit(images, tmp_path, order, dtype):
+    np.save(tmp_path / "x.npy", np.asarray(images.astype(dtype), order=order))
+    small, large = (data.open(tmp_path / "x.npy", memory=memory) for memory in (SMALL, None))
+    assert_stored(small)
+    assert not isinstance(large.rows, MappedRows)
+    assert_same(small, large.X)
+    assert small.fingerprint == large.fingerprint
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"chunks": (7, 9, 8)}, {"chunks": (16, 9, 8), "compression": "gzip"}]
 )
@@ -173,7 +184,7 @@ def test_hdf5_stays_in_a_file_if_it_does_not_fit(images, tmp_path, options, dtyp
     path = write_hdf5(tmp_path / "x.h5", images.astype(dtype), **options)
     small, large = data.open(path, memory=SMALL), data.open(path)
     assert_stored(small)
-    assert isinstance(large.rows, ArrayRows)
+    assert not isinstance(large.rows, MappedRows)
     assert_same(small, large.X)
     assert small.fingerprint == large.fingerprint
 

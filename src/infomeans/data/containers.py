@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from infomeans.data.files import GZIP, content, printable, reading
 from infomeans.data.memory import Memory
 from infomeans.data.rows import BLOCK_BYTES, ArrayRows, MappedRows, Rows
+from infomeans.data.storing import SHARE, store
 from infomeans.data.storing import fits as fits_in
-from infomeans.data.storing import store
 from infomeans.errors import InputError, few
 
 ByName = Mapping[str | None, Any]
@@ -36,11 +36,12 @@ class Arrays:
 
     source: str
     open: Callable[[], AbstractContextManager[ByName]]
+    path: Path | None = None
 
     @classmethod
     def in_file(cls, path: Path) -> Arrays:
         """The arrays in a .npy, .npz, HDF5 or IDX file."""
-        return cls(printable(str(path)), partial(_open, path))
+        return cls(printable(str(path)), partial(_open, path), path)
 
     def read(
         self, key: str | None, fits: Callable[[Any], bool], *, hint: str | None = None
@@ -69,7 +70,9 @@ class Arrays:
         memory: Memory,
     ) -> tuple[Rows, str | None]:
         """Like `read`, but what does not fit into memory stays in a file."""
-        with reading(self.source), self.open() as arrays:
+        most = min(MAPPED, SHARE * memory.size)
+        opened = self.open() if self.path is None else _open(self.path, most)
+        with reading(self.source), opened as arrays:
             name = self._choose(arrays, key, fits, hint)
             return _rows(arrays[name], self.source, memory), name
 
@@ -152,20 +155,20 @@ def is_idx(path: Path) -> bool:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[ByName]:
+def _open(path: Path, most: float = MAPPED) -> Iterator[ByName]:
     if path.suffix.lower() in (".h5", ".hdf5"):
         with _hdf5(path) as arrays:
             yield arrays
     elif path.suffix.lower() in (".npy", ".npz"):
-        yield _numpy(path)
+        yield _numpy(path, most)
     else:
         yield {None: _idx(content(path))}
 
 
-def _numpy(path: Path) -> ByName:
+def _numpy(path: Path, most: float) -> ByName:
     if not path.stat().st_size:
         raise InputError(f"{path} is empty.")
-    if path.suffix.lower() == ".npy" and path.stat().st_size > MAPPED:
+    if path.suffix.lower() == ".npy" and path.stat().st_size > most:
         return {None: np.load(path, mmap_mode="r", allow_pickle=False)}
     with path.open("rb") as file:
         loaded = np.load(file, allow_pickle=False)

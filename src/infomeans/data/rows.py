@@ -177,8 +177,13 @@ class MappedRows(ArrayRows):
 
     def batch(self, index: Index) -> NDArray[Any]:
         """The samples at these positions."""
-        found = np.asarray(super().batch(index))
-        self._load(len(found) * max(self.row_bytes, FAULT))
+        index, each = np.asarray(index), max(self.row_bytes, FAULT)
+        found = np.empty((len(index), *self.shape[1:]), self.dtype)
+        step = max(1, (self.keep or len(index) * each) // each)
+        for first in range(0, len(index), step):
+            part = index[first : first + step]
+            self._load(len(part) * each)
+            found[first : first + step] = self.array[part]
         return found
 
     def between(self, first: int, last: int) -> NDArray[Any]:
