@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Write a file atomically: a crash leaves the old file or the new one, never a part.
+    """Write a file atomically; see `writing`."""
+    with writing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write it atomically: a crash leaves the old file or the new one, never a part.
 
     A symbolic link is followed, and stays.
     """
@@ -17,7 +26,7 @@ def write_atomic(path: Path, content: str | bytes) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from infomeans.cli.reporting import say
@@ -28,7 +29,7 @@ def relabel(
         raise InputError(f"{names} is not a file; give the names.json that the report saved.")
     given = made.read_names(names)
     labels = made.rename(given)
-    groups = len(set(labels.clusters.tolist()))
+    groups = len(np.unique(labels.clusters))
     named = given.titles.keys() & set(given.merged(made.n_clusters).tolist())
     say(
         f"{len(named)} named, {sum(map(len, given.merge)) - len(given.merge)} merged away: "

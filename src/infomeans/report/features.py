@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from infomeans._typing import Array
+from infomeans._typing import Array, IntArray
 from infomeans.report.findings import Findings
 
 FEATURES, COLUMNS = 6, 12
@@ -19,6 +21,9 @@ NOTABLE = 0.3
 MOST_UNNAMED = 30
 """More columns without names are an embedding, whose columns mean nothing to a reader."""
 
+VALUES_AT_ONCE = 20_000_000
+"""Columns of more values than this are looked at one after the other."""
+
 HUGE = 1e30
 """Larger numbers are clipped, because their squares would overflow."""
 
@@ -26,37 +31,49 @@ _WORDS = ((1.5, "very high", "very low"), (0.7, "high", "low"), (0.0, "rather hi
 _SHARES = ((0.0, "more often", "less often"),)
 
 
-def features(found: Findings) -> dict[str, Any] | None:
+def features(found: Findings, shown: IntArray | None = None) -> dict[str, Any] | None:
     """For vectors: the features that distinguish the clusters, and their values.
 
     Features are ranked by the distance of the cluster mean from the overall mean, in standard
-    deviations.
+    deviations. The values are those of the shown samples, or of all.
     """
     data = found.data
     if data is None or len(data.shape) != 1 or _is_embedding(found):
         return None
-    X = np.clip(np.asarray(data.X, dtype=np.float64), -HUGE, HUGE)
-    names = data.names or [f"feature {i}" for i in range(X.shape[1])]
-    mean, std = X.mean(axis=0), X.std(axis=0)
+    X, d = data.X, data.shape[0]
+    names = data.names or [f"feature {i}" for i in range(d)]
     members = [found.members(cluster) for cluster in range(found.k)]
-    means = np.stack([X[m].mean(axis=0) if len(m) else mean for m in members])
-    distances = (means - mean) / np.where(std > 0, std, 1)
+    at_once = max(VALUES_AT_ONCE // len(X), 1)
+    parts = [_distances(X[:, at : at + at_once], members) for at in range(0, d, at_once)]
+    distances = np.concatenate(parts, axis=1)
     telling = np.argsort(-np.abs(distances), axis=1, kind="stable")[:, :FEATURES]
     strongest = np.argsort(-np.abs(distances).max(axis=0), kind="stable")[:COLUMNS]
-    scales = {int(f): _Scale(X[:, f]) for f in np.unique(telling)}
+    said: list[list[dict[str, Any]]] = [[{}] * telling.shape[1] for _ in members]
+    for f in np.unique(telling):
+        values = _numbers(X[:, f])
+        scale = _Scale(values)
+        for c, place in zip(*np.nonzero(telling == f), strict=True):
+            if abs(distances[c, f]) >= NOTABLE:
+                card = scale.said(values[members[c]], float(distances[c, f]))
+                said[c][place] = {"name": names[f], **card}
     return {
-        "clusters": [
-            [
-                {"name": names[f], **scales[int(f)].said(X[members[c], f], float(distances[c, f]))}
-                for f in telling[c]
-                if abs(distances[c, f]) >= NOTABLE
-            ]
-            for c in range(found.k)
-        ],
-        "of": X.shape[1],
+        "clusters": [[one for one in cluster if one] for cluster in said],
+        "of": d,
         "names": [names[f] for f in strongest],
-        "values": X[:, strongest],
+        "values": _numbers((X if shown is None else X[shown])[:, strongest]),
     }
+
+
+def _distances(X: NDArray[Any], members: Sequence[IntArray]) -> Array:
+    """How far the mean of each cluster is from the mean of all (K, d), in standard deviations."""
+    X = _numbers(X)
+    mean, std = X.mean(axis=0), X.std(axis=0)
+    means = np.stack([X[m].mean(axis=0) if len(m) else mean for m in members])
+    return (means - mean) / np.where(std > 0, std, 1)
+
+
+def _numbers(X: NDArray[Any]) -> Array:
+    return np.clip(np.asarray(X, dtype=np.float64), -HUGE, HUGE)
 
 
 def _is_embedding(found: Findings) -> bool:

@@ -4,19 +4,62 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from infomeans._typing import Array, IntArray
-from infomeans.files import write_atomic
+from infomeans.files import writing
 from infomeans.naming import Names
+
+if TYPE_CHECKING:
+    import pyarrow
 
 COLUMNS = ("id", "cluster", "confidence", "entropy")
 STABILITY, OUTLIER, NAME = "stability", "outlier", "name"
 DECIMALS = {"confidence": 6, "entropy": 6, STABILITY: 6, OUTLIER: 4}
+
+ROWS = 65_536
+"""Number of rows that are computed or written at once."""
+
+
+class Texts(Sequence[str]):
+    """Texts in an Arrow column; a text becomes an object only when it is asked for.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        The texts.
+    """
+
+    def __init__(self, column: pyarrow.ChunkedArray) -> None:
+        self.column = column
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return self.column[at].to_pylist()
+        return self.column[int(at)].as_py()
+
+    def __iter__(self) -> Iterator[str]:
+        for first in range(0, len(self), ROWS):
+            yield from self[first : first + ROWS]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Texts):
+            return bool(self.column.equals(other.column))
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -25,7 +68,7 @@ class Labels:
 
     Attributes
     ----------
-    ids : list of str
+    ids : sequence of str
         Ids of the samples.
     clusters : (n,) integer array
         Cluster of each sample.
@@ -33,15 +76,15 @@ class Labels:
         Probability of that cluster.
     entropies : (n,) array
         Entropy of the posteriors, in nats.
+    names : list of str, optional
+        Name of the cluster of each sample, if the user has named any.
     stability : (n,) array, optional
         Share of the alternatives to the initial clusters that agree with them on a sample.
     outliers : (n,) array, optional
         Share of the fitted samples that are less strange than a sample.
-    names : list of str, optional
-        Name of the cluster of each sample, if the user has named any.
     """
 
-    ids: list[str]
+    ids: Sequence[str]
     clusters: IntArray
     confidences: Array
     entropies: Array
@@ -52,27 +95,27 @@ class Labels:
     @classmethod
     def of(
         cls,
-        ids: list[str],
-        posteriors: Array,
+        ids: Sequence[str],
+        posteriors: Array | Iterable[Array],
         names: Names | None = None,
         stability: Array | None = None,
         outliers: Array | None = None,
     ) -> Labels:
-        """Labels from the posteriors (n, K).
+        """Labels from the posteriors (n, K), in one array or in blocks of samples.
 
         If clusters are merged, the probability of the merged cluster is the sum over its members.
         """
-        clusters = posteriors.argmax(axis=1)
-        if names:
-            into = names.merged(posteriors.shape[1])
-            clusters = into[clusters]
-            posteriors = posteriors @ np.eye(len(into))[into]
+        blocks = in_blocks(posteriors) if isinstance(posteriors, np.ndarray) else posteriors
+        parts = zip(*(_judged(block, names) for block in blocks), strict=True)
+        clusters, confidences, entropy = map(np.concatenate, parts)
         return cls(
             ids,
             clusters,
-            np.take_along_axis(posteriors, clusters[:, None], axis=1)[:, 0],
-            entropies(posteriors),
-            [names.of(cluster) for cluster in clusters.tolist()] if names else None,
+            confidences,
+            entropy,
+            _spread([names.of(cluster) for cluster in range(clusters.max(initial=0) + 1)], clusters)
+            if names
+            else None,
             stability,
             outliers,
         )
@@ -80,54 +123,104 @@ class Labels:
     @classmethod
     def read(cls, path: Path) -> Labels:
         """Read the table from a CSV file."""
-        with path.open(encoding="utf-8", newline="") as file:
-            header, *rows = csv.reader(file)
-        columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+        columns = _read(path)
+        numbers: dict[str, Any] = {
+            name: column.to_numpy() for name, column in columns.items() if name not in ("id", NAME)
+        }
         return cls(
-            list(columns["id"]),
-            np.array(columns["cluster"], dtype=np.int64),
-            np.array(columns["confidence"], dtype=float),
-            np.array(columns["entropy"], dtype=float),
-            list(columns[NAME]) if NAME in columns else None,
-            *(
-                np.array(columns[name], dtype=float) if name in columns else None
-                for name in (STABILITY, OUTLIER)
-            ),
+            Texts(columns["id"]),
+            numbers["cluster"],
+            numbers["confidence"],
+            numbers["entropy"],
+            names=_names(columns[NAME]) if NAME in columns else None,
+            stability=numbers.get(STABILITY),
+            outliers=numbers.get(OUTLIER),
         )
 
     def write(self, path: Path) -> None:
         """Write the table, as CSV or Parquet by the suffix."""
-        parquet = path.suffix.lower() == ".parquet"
-        write_atomic(path, self._parquet() if parquet else self.csv())
+        with writing(path) as file:
+            if path.suffix.lower() == ".parquet":
+                import pyarrow as pa
+                import pyarrow.parquet as pq
 
-    def csv(self) -> str:
-        """The table as CSV."""
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        columns = self._columns()
-        for column, decimals in DECIMALS.items():
-            if column in columns:
-                columns[column] = [f"{value:.{decimals}f}" for value in columns[column].tolist()]
-        rows.writerow(columns)
-        rows.writerows(zip(*columns.values(), strict=True))
-        return text.getvalue()
+                pq.write_table(pa.table(self._columns(slice(None))), file)
+            else:
+                for text in self.csv():
+                    file.write(text.encode())
 
-    def _columns(self) -> dict[str, Any]:
+    def csv(self) -> Iterator[str]:
+        """The table as CSV, some rows at a time; the first part is the header."""
+        yield _csv([tuple(self._columns(slice(0)))])
+        for first in range(0, len(self.ids), ROWS):
+            columns = self._columns(slice(first, first + ROWS))
+            for column, decimals in DECIMALS.items():
+                if column in columns:
+                    form = f"{{:.{decimals}f}}".format
+                    columns[column] = map(form, columns[column].tolist())
+            yield _csv(zip(*columns.values(), strict=True))
+
+    def _columns(self, rows: slice) -> dict[str, Any]:
         values = (self.ids, self.clusters, self.confidences, self.entropies)
         columns: dict[str, Any] = dict(zip(COLUMNS, values, strict=True))
         more = {STABILITY: self.stability, OUTLIER: self.outliers, NAME: self.names}
-        return columns | {name: value for name, value in more.items() if value is not None}
+        columns |= {name: value for name, value in more.items() if value is not None}
+        return {name: value[rows] for name, value in columns.items()}
 
-    def _parquet(self) -> bytes:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
 
-        content = io.BytesIO()
-        pq.write_table(pa.table(self._columns()), content)
-        return content.getvalue()
+def in_blocks(posteriors: Array) -> Iterator[Array]:
+    """Posteriors, some rows at a time; at least one block."""
+    for first in range(0, max(len(posteriors), 1), ROWS):
+        yield posteriors[first : first + ROWS]
 
 
 def entropies(posteriors: Array) -> Array:
     """The entropy of every row (n,), in nats."""
     logs = np.log(np.where(posteriors > 0, posteriors, 1))
     return np.maximum(-(posteriors * logs).sum(axis=1), 0)
+
+
+def _judged(posteriors: Array, names: Names | None) -> tuple[IntArray, Array, Array]:
+    """Cluster, confidence and entropy of some samples, after merging."""
+    clusters = posteriors.argmax(axis=1)
+    if names:
+        into = names.merged(posteriors.shape[1])
+        clusters = into[clusters]
+        posteriors = posteriors @ np.eye(len(into))[into]
+    sure = np.take_along_axis(posteriors, clusters[:, None], axis=1)[:, 0]
+    return clusters, sure, entropies(posteriors)
+
+
+def _spread(titles: list[str], at: IntArray) -> list[str]:
+    """A title for every sample; samples share their objects."""
+    return np.array(titles, dtype=object)[at].tolist()
+
+
+def _names(column: pyarrow.ChunkedArray) -> list[str]:
+    found = column.unify_dictionaries().combine_chunks()
+    return _spread(found.dictionary.to_pylist(), found.indices.to_numpy())
+
+
+def _read(path: Path) -> dict[str, pyarrow.ChunkedArray]:
+    """The columns of a CSV file that are known."""
+    import pyarrow as pa
+    from pyarrow import csv as reader
+
+    kinds = {"id": pa.string(), "cluster": pa.int64(), NAME: pa.dictionary("int32", pa.string())}
+    kinds |= dict.fromkeys(DECIMALS, pa.float64())
+    with path.open(encoding="utf-8", newline="") as file:
+        header = next(csv.reader(file))
+    table = reader.read_csv(
+        path,
+        parse_options=reader.ParseOptions(newlines_in_values=True),
+        convert_options=reader.ConvertOptions(
+            column_types=kinds, include_columns=[name for name in header if name in kinds]
+        ),
+    )
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def _csv(rows: Iterable[Iterable[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

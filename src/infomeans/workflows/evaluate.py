@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from infomeans.runs import Run
 
 
 def true_classes(
-    run: Run, ids: list[str], labels: str, *, id_column: str | None, key: str | None
+    run: Run, ids: Sequence[str], labels: str, *, id_column: str | None, key: str | None
 ) -> Any:
     """The classes of a run's samples; a column or array of its input is read again."""
     source, reading = run.config["data"]["source"], run.config["arguments"]["reading"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,13 +49,17 @@ def predict(
     names : Names, optional
         Names and merges of the run's clusters.
     """
-    parts: list[list[Array]] = []
-    done = 0
-    for _, *found in model._outputs(data, outliers=True):
-        parts.append([part.cpu().numpy() for part in found])
-        done += len(found[0])
-        if progress:
-            progress(done, len(data))
-    # Models of earlier versions have no outlier scores.
-    posteriors, *outliers = map(np.concatenate, zip(*parts, strict=True))
-    return Labels.of(data.ids, posteriors, names, outliers=outliers[0] if outliers else None)
+    outliers: list[Array] = []
+
+    def posteriors() -> Iterator[Array]:
+        done = 0
+        for _, block, *strange in model._outputs(data, outliers=True):
+            # Models of earlier versions have no outlier scores.
+            outliers.extend(scores.cpu().numpy() for scores in strange)
+            yield block.cpu().numpy()
+            done += len(block)
+            if progress:
+                progress(done, len(data))
+
+    labels = Labels.of(data.ids, posteriors(), names)
+    return replace(labels, outliers=np.concatenate(outliers)) if outliers else labels
