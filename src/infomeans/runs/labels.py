@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from infomeans._typing import Array, IntArray
 from infomeans.files import writing
@@ -106,19 +107,11 @@ class Labels:
         If clusters are merged, the probability of the merged cluster is the sum over its members.
         """
         blocks = in_blocks(posteriors) if isinstance(posteriors, np.ndarray) else posteriors
-        parts = zip(*(_judged(block, names) for block in blocks), strict=True)
-        clusters, confidences, entropy = map(np.concatenate, parts)
-        return cls(
-            ids,
-            clusters,
-            confidences,
-            entropy,
-            _spread([names.of(cluster) for cluster in range(clusters.max(initial=0) + 1)], clusters)
-            if names
-            else None,
-            stability,
-            outliers,
-        )
+        found = joined((_judged(block, names) for block in blocks), len(ids))
+        clusters, confidences, entropy = found
+        titles = [names.of(k) for k in range(int(clusters.max(initial=0)) + 1)] if names else []
+        named = _spread(titles, clusters) if names else None
+        return cls(ids, clusters, confidences, entropy, named, stability, outliers)
 
     @classmethod
     def read(cls, path: Path) -> Labels:
@@ -172,6 +165,22 @@ def in_blocks(posteriors: Array) -> Iterator[Array]:
     """Posteriors, some rows at a time; at least one block."""
     for first in range(0, max(len(posteriors), 1), ROWS):
         yield posteriors[first : first + ROWS]
+
+
+def joined(parts: Iterable[Sequence[NDArray[Any]]], n: int) -> list[NDArray[Any]]:
+    """Columns of n values from columns of some samples at a time.
+
+    They are copied into their places at once. If many small arrays were kept between large
+    temporary ones, memory would be fragmented.
+    """
+    columns: list[NDArray[Any]] = []
+    at = 0
+    for part in parts:
+        columns = columns or [np.empty(n, one.dtype) for one in part]
+        for column, one in zip(columns, part, strict=True):
+            column[at : at + len(one)] = one
+        at += len(part[0])
+    return columns
 
 
 def entropies(posteriors: Array) -> Array:

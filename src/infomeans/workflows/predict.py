@@ -49,17 +49,21 @@ def predict(
     names : Names, optional
         Names and merges of the run's clusters.
     """
-    outliers: list[Array] = []
+    outliers: Array | None = None
 
     def posteriors() -> Iterator[Array]:
+        nonlocal outliers
         done = 0
         for _, block, *strange in model._outputs(data, outliers=True):
-            # Models of earlier versions have no outlier scores.
-            outliers.extend(scores.cpu().numpy() for scores in strange)
+            for scores in (
+                one.cpu().numpy() for one in strange
+            ):  # models of earlier versions have none
+                outliers = np.empty(len(data), scores.dtype) if outliers is None else outliers
+                outliers[done : done + len(block)] = scores
             yield block.cpu().numpy()
             done += len(block)
             if progress:
                 progress(done, len(data))
 
     labels = Labels.of(data.ids, posteriors(), names)
-    return replace(labels, outliers=np.concatenate(outliers)) if outliers else labels
+    return replace(labels, outliers=outliers)
