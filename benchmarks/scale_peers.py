@@ -135,11 +135,11 @@ def measure(
     job = {"contestant": name, "folder": str(folder), "k": len(np.unique(classes))}
     job |= {"seed": options.seed, "threads": options.threads, "embedded": embedded}
     row = {"contestant": name, "n": len(classes), "true": job["k"], "threads": options.threads}
+    row["load1"] = round(os.getloadavg()[0], 2)
     if name == "spectral" and len(classes) > MOST_FOR_SPECTRAL:
         return {**row, "failed": TOO_MANY}
     python = options.peers_python if name in PEERS else sys.executable
     limits = {f"{kind}_NUM_THREADS": str(options.threads) for kind in THREADS}
-    load1 = round(os.getloadavg()[0], 2)
     try:
         subprocess.run(
             [python, __file__, "--contestant", json.dumps(job)],
@@ -155,7 +155,7 @@ def measure(
     labels = np.load(folder / "labels.npy")
     report = json.loads((folder / "report.json").read_text())
     found = {figure: round(value, 4) for figure, value in scores(classes, labels).items()}
-    return {**row, "k": len({*np.unique(labels)} - {-1}), **found, **report, "load1": load1}
+    return {**row, "k": len({*np.unique(labels)} - {-1}), **found, **report}
 
 
 def keep(row: dict[str, Any]) -> None:
@@ -168,7 +168,18 @@ def keep(row: dict[str, Any]) -> None:
 def table(rows: list[dict[str, Any]]) -> str:
     """Markdown: the last measurement of every contestant on every data set."""
     last = {(row["data"], row["contestant"]): row for row in rows}
-    heads = ("data", "samples", "method", "seconds", "peak MB", "clusters", "ACC", "NMI", "ARI")
+    heads = (
+        "data",
+        "samples",
+        "method",
+        "seconds",
+        "peak MB",
+        "clusters",
+        "ACC",
+        "NMI",
+        "ARI",
+        "load",
+    )
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for data in SETS:
         for contestant, title in TITLES.items():
@@ -181,9 +192,12 @@ def table(rows: list[dict[str, Any]]) -> str:
             else:
                 cells += [f"{row['seconds']:,.1f}", f"{row['peak_mb']:,}", f"{row['k']}"]
                 cells += [f"{row[figure]:.3f}" for figure in ("acc", "nmi", "ari")]
-            lines.append(f"| {' | '.join(cells)} |")
+            lines.append(f"| {' | '.join([*cells, str(row.get('load1', ''))])} |")
     threads = sorted({row["threads"] for row in last.values()})
     said = f"Threads: {', '.join(map(str, threads))}. Peak memory is that of the whole process."
+    said += (
+        " The load is that of the machine before; above the number of cores, times are too long."
+    )
     return "\n".join([*lines, "", said]) + "\n"
 
 

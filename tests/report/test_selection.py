@@ -35,5 +35,5 @@ def test_the_page_says_that_it_has_a_selection(image_run, tmp_path, monkeypatch)
     text = path.read_text(encoding="utf-8")
     page = json.loads(text.split('id="content">', 1)[1].split("</script>", 1)[0])
     assert "search by id have 1" in text
-    assert "of the 120 samples" in text
+    assert "of the 120 samples are drawn" in text
     assert sum(card["size"] for card in page["clusters"]) == 120

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 from rich.markup import escape
 from rich.table import Table
@@ -29,6 +28,8 @@ def evaluate(
 
     Example: infomeans evaluate run --labels folder
     """
+    import numpy as np
+
     from infomeans.metrics import confusion, labelled, scored_on, scores_of_labelled
     from infomeans.runs import Run
     from infomeans.workflows.evaluate import true_classes

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from infomeans.cli.reporting import say
@@ -22,6 +21,8 @@ def relabel(
 
     Example: infomeans relabel run names.json
     """
+    import numpy as np
+
     from infomeans.runs import Run
 
     made = Run(run)

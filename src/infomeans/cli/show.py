@@ -5,7 +5,6 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 from rich.markup import escape
 from rich.table import Table
@@ -100,6 +99,8 @@ def _k(run: "Run") -> str:
 
 def _sizes(run: "Run") -> dict[int, int]:
     """Number of samples in each cluster; merged clusters count as one."""
+    import numpy as np
+
     into = run.names.merged(len(run.metrics["sizes"]))
     counts = np.bincount(run.labels.clusters, minlength=len(into)).tolist()
     return {cluster: counts[cluster] for cluster in sorted(set(into.tolist()))}

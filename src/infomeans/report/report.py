@@ -174,6 +174,7 @@ class _Page:
             overview=said.overview(found),
             notes=self.notes + self._warnings(against),
             map=self.map,
+            drawn=self._drawn(),
             run_name=shlex.quote(printable(run.path.absolute().name)),
             has_pictures=bool(kept.sheets),
             has_features=content["features"] is not None,
@@ -196,6 +197,11 @@ class _Page:
         for one in self.tree["clusters"].values() if self.tree else ():
             lists += one["parts"]
         return lists
+
+    def _drawn(self) -> str:
+        """How many samples the map shows; empty if it shows all."""
+        n, shown = len(self.found.ids), len(self.shown)
+        return f"{shown:,} of the {n:,} samples are drawn." if shown < n else ""
 
     def _warnings(self, against: dict[str, Any] | None) -> list[str]:
         n, said_acc = len(self.found.ids), self.found.run.metrics.get("acc")
