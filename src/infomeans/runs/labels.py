@@ -118,7 +118,7 @@ class Labels:
         """Read the table from a CSV file."""
         columns = _read(path)
         numbers: dict[str, Any] = {
-            name: column.to_numpy() for name, column in columns.items() if name not in ("id", NAME)
+            name: columns.pop(name).to_numpy() for name in [*columns] if name not in ("id", NAME)
         }
         return cls(
             Texts(columns["id"]),
