@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from infomeans.metrics import accuracy, ari, labelled, nmi, scores, scores_of_labelled
+from infomeans.metrics import (
+    accuracy,
+    ari,
+    labelled,
+    nmi,
+    scores,
+    scores_of_labelled,
+    scores_of_one,
+)
 
 labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30)
 
@@ -67,3 +75,13 @@ def test_labels_that_are_numbers_are_all_given():
 def test_scores_are_strict_about_lengths_where_labels_are_missing():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         scores_of_labelled(["a", ""], [0])
+
+
+def test_scores_of_one_class_and_one_cluster_are_scikit_learns():
+    rng = np.random.default_rng(0)
+    for n in range(2, 60):
+        wanted = rng.random(n) < rng.random()
+        inside = np.where(rng.random(n) < 0.3, wanted, rng.random(n) < 0.4)
+        counts = int((wanted & inside).sum()), int(inside.sum()), int(wanted.sum()), n
+        expected = {"nmi": nmi(wanted, inside), "ari": ari(wanted, inside)}
+        assert scores_of_one(*counts) == pytest.approx(expected, abs=1e-9)

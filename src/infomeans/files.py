@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
-def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]) -> None:
-    """Write a file atomically: a crash leaves the old file or the new one, never a part.
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Write a file atomically; see `writing`."""
+    with writing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to write it atomically: a crash leaves the old file or the new one, never a part.
 
     Large content can come in pieces.
 
@@ -20,9 +28,7 @@ def write_atomic(path: Path, content: str | bytes | Iterable[bytes | memoryview]
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:
-            content = content.encode() if isinstance(content, str) else content
-            for piece in [content] if isinstance(content, bytes) else content:
-                file.write(piece)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)

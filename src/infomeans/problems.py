@@ -129,12 +129,7 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
         facts["clusters"] = _number(metrics["number"], metrics.get("sizes", ()))
     if "choice" in start:
         facts["start"] = _choice(**start["choice"])
-    if "n_selected" in start:
-        facts["selection"] = (
-            f"the start was found in {start['n_selected']:,} samples; the network assigned the rest"
-        )
-    if start.get("free"):
-        facts["sizes"] = "learned, not equal"
+    facts |= _how_found(start)
     if "duplicates" in metrics:
         facts["duplicates"] = _duplicates(**metrics["duplicates"])
     if "stability" in metrics:
@@ -143,6 +138,18 @@ def start_facts(metrics: Mapping[str, Any]) -> dict[str, str]:
         facts["trained by"] = _chosen_method(metrics["chosen_method"], metrics.get("stability"))
     if start.get("changed") is not None:
         facts["training"] = _training(metrics, start)
+    return facts
+
+
+def _how_found(start: Mapping[str, Any]) -> dict[str, str]:
+    """What is unusual about the start."""
+    facts = {}
+    if "n_selected" in start:
+        facts["selection"] = (
+            f"the start was found in {start['n_selected']:,} samples; the network assigned the rest"
+        )
+    if start.get("free"):
+        facts["sizes"] = "learned, not equal"
     return facts
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from infomeans import data
-from infomeans.report import report, write_report
+from infomeans.report import selection, write_report
 from infomeans.report.compare import comparison
 from infomeans.runs import Run
 from infomeans.workflows.cluster import cluster
@@ -36,7 +36,7 @@ def test_the_same_run_gives_the_same_page(image_run, tmp_path):
 
 def test_of_too_many_samples_the_page_keeps_those_it_speaks_of(image_run, tmp_path, monkeypatch):
     whole = content(write_report(image_run, tmp_path / "whole.html"))
-    monkeypatch.setattr(report, "MOST_POINTS", 110)
+    monkeypatch.setattr(selection, "MOST_POINTS", 110)
     path = write_report(image_run, tmp_path / "some.html")
     some = content(path)
     assert "of the 120 samples" in path.read_text(encoding="utf-8")

@@ -1,5 +1,7 @@
+import csv
 import json
 import shutil
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -200,3 +202,60 @@ def test_tables_go_to_files_of_known_kinds(tmp_path):
 def test_a_run_says_what_its_method_was_told(told, said, tmp_path):
     config = {**CONFIG, "arguments": {"method": "dec", **told}}
     assert Run.create(tmp_path / "run", config).method == said
+
+
+def test_labels_that_are_streamed_have_the_same_bytes(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    ids = [*IDS, *(f"é {i}" for i in range(98))]
+    posteriors, scores = rng.dirichlet(np.ones(3), 100), rng.random(100)
+    named = Names({0: 'a "b"'}, ((1, 2),))
+    labels = Labels.of(ids, posteriors, named, scores, scores)
+    labels.write(tmp_path / "whole.csv")
+    monkeypatch.setattr("infomeans.runs.labels.ROWS", 7)
+    again = Labels.of(ids, posteriors, named, scores, scores)
+    again.write(tmp_path / "parts.csv")
+    assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert sum(1 for _ in again.csv()) > 10
+    with (tmp_path / "parts.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["id", "cluster", "confidence", "entropy", "stability", "outlier", "name"]
+    for row, id_, cluster, p in zip(rows, ids, labels.clusters, posteriors, strict=True):
+        sure = f"{(p[0] if cluster == 0 else p[1] + p[2]):.6f}"
+        assert row[:3] == [id_, str(cluster), sure]
+        assert row[6] == ('a "b"' if cluster == 0 else "1")
+
+
+def test_labels_are_read_by_columns(tmp_path):
+    n = 20_000
+    posteriors = np.eye(2)[np.arange(n) % 2]
+    Labels.of([f"sample {i}" for i in range(n)], posteriors).write(tmp_path / "labels.csv")
+    Labels.read(tmp_path / "labels.csv")  # imports
+    tracemalloc.start()
+    labels = Labels.read(tmp_path / "labels.csv")
+    clusters, example = labels.clusters, labels.ids[n - 1]
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10 * n  # a list of ids alone would take more
+    assert example == f"sample {n - 1}"
+    assert clusters.tolist() == [0, 1] * (n // 2)
+    assert labels.ids == [f"sample {i}" for i in range(n)]
+    assert labels.ids[:2] == ["sample 0", "sample 1"]
+
+
+def test_writing_labels_takes_little_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("infomeans.runs.labels.ROWS", 1000)
+    n = 20_000
+    labels = Labels.of([str(i) for i in range(n)], np.eye(2)[np.arange(n) % 2])
+    tracemalloc.start()
+    labels.write(tmp_path / "labels.csv")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40 * n
+
+
+def test_arrays_of_a_run_are_mapped(tmp_path):
+    run = Run.create(tmp_path / "run", CONFIG)
+    run.write_results(IDS, POSTERIORS, np.empty((2, 0)), {})
+    again = Run(tmp_path / "run")
+    assert isinstance(again.posteriors.base, np.memmap)
+    assert again.embedding.shape == (2, 0)

@@ -1,5 +1,6 @@
 """infomeans evaluate."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,8 @@ def evaluate(
 
     Example: infomeans evaluate run --labels folder
     """
+    import numpy as np
+
     from infomeans.metrics import confusion, labelled, scored_on, scores_of_labelled
     from infomeans.runs import Run
     from infomeans.workflows.evaluate import true_classes
@@ -41,9 +44,9 @@ def evaluate(
     if not known.all():
         say(f"scored {scored_on(int(known.sum()), len(known))}")
     if names.merge:
-        say(f"of {len(set(clusters.clusters.tolist()))} clusters, after merging")
-    labels_ = [names.named(cluster) for cluster in clusters.clusters[known].tolist()]
-    found = confusion(classes[known], labels_)
+        say(f"of {len(np.unique(clusters.clusters))} clusters, after merging")
+    found = confusion(classes[known], clusters.clusters[known])
+    found = replace(found, clusters=np.array([names.named(k) for k in found.clusters.tolist()]))
     fits = max(found.counts.shape) <= WIDEST
     console.print(_table(found) if fits else _mistakes(found))
 

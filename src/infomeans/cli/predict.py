@@ -46,7 +46,8 @@ def predict(
         names = Run(run).names if is_run(run) else None
         labels = workflow.predict(model, samples, bar, names=names)
     if out is None:
-        typer.echo(labels.csv(), nl=False)
+        for text in labels.csv():
+            typer.echo(text, nl=False)
     else:
         labels.write(out)
         note(f"{counted(labels.ids, 'sample')}: {out}")

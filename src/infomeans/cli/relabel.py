@@ -21,6 +21,8 @@ def relabel(
 
     Example: infomeans relabel run names.json
     """
+    import numpy as np
+
     from infomeans.runs import Run
 
     made = Run(run)
@@ -28,7 +30,7 @@ def relabel(
         raise InputError(f"{names} is not a file; give the names.json that the report saved.")
     given = made.read_names(names)
     labels = made.rename(given)
-    groups = len(set(labels.clusters.tolist()))
+    groups = len(np.unique(labels.clusters))
     named = given.titles.keys() & set(given.merged(made.n_clusters).tolist())
     say(
         f"{len(named)} named, {sum(map(len, given.merge)) - len(given.merge)} merged away: "

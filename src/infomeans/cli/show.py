@@ -99,9 +99,11 @@ def _k(run: "Run") -> str:
 
 def _sizes(run: "Run") -> dict[int, int]:
     """Number of samples in each cluster; merged clusters count as one."""
-    kept = sorted(set(run.names.merged(len(run.metrics["sizes"])).tolist()))
-    counts = Counter(run.labels.clusters.tolist())
-    return {cluster: counts[cluster] for cluster in kept}
+    import numpy as np
+
+    into = run.names.merged(len(run.metrics["sizes"]))
+    counts = np.bincount(run.labels.clusters, minlength=len(into)).tolist()
+    return {cluster: counts[cluster] for cluster in sorted(set(into.tolist()))}
 
 
 def _clusters(run: "Run", sizes: dict[int, int]) -> Table:

@@ -42,7 +42,7 @@ class Edges(NamedTuple):
     after: IntArray
     head: IntArray
     tail: IntArray
-    count: IntArray
+    count: IntArray  # type: ignore[assignment]
     first: IntArray
     length: IntArray
     cluster: IntArray

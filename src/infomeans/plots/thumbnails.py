@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from infomeans._typing import IntArray
+from infomeans.data import Dataset
 from infomeans.data.arrays import channels_first
 
 LARGEST = 96
@@ -51,17 +53,44 @@ class Thumbnails:
         return sum(map(len, self.sheets))
 
 
+class Chosen:
+    """Some samples of a data set, read when they are needed.
+
+    Parameters
+    ----------
+    data : Dataset
+        Images.
+    index : (n,) integer array
+        Positions of the chosen ones.
+    """
+
+    def __init__(self, data: Dataset, index: IntArray) -> None:
+        self.data, self.index = data, index
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, some: slice) -> NDArray[np.generic]:
+        return self.data.batch(self.index[some])
+
+
+Images = NDArray[np.generic] | Chosen
+
+
 class Tones:
     """The values to show as black and white: the extremes of all samples, or 0 and 255 for bytes.
 
     Parameters
     ----------
-    X : array of images in any layout
+    X : images in any layout
     """
 
-    def __init__(self, X: NDArray[np.generic]) -> None:
-        byte = X.dtype == np.uint8
-        self.low, self.high = (0.0, 255.0) if byte else (float(X.min()), float(X.max()))
+    def __init__(self, X: Images) -> None:
+        self.low, self.high = 0.0, 255.0
+        if X[:1].dtype != np.uint8:
+            sheets = (X[first : first + COLUMNS**2] for first in range(0, len(X), COLUMNS**2))
+            lowest, highest = zip(*((sheet.min(), sheet.max()) for sheet in sheets), strict=True)
+            self.low, self.high = float(min(lowest)), float(max(highest))
 
     def paint(self, images: NDArray[np.generic]) -> Pixels:
         """Images (n, c, h, w) as bytes (n, h, w, c)."""
@@ -71,9 +100,7 @@ class Tones:
         return np.moveaxis(painted, 1, -1)
 
 
-def make_thumbnails(
-    X: NDArray[np.generic], *, pixels: int = PIXELS, most_bytes: int = BYTES
-) -> Thumbnails:
+def make_thumbnails(X: Images, *, pixels: int = PIXELS, most_bytes: int = BYTES) -> Thumbnails:
     """Thumbnails of images in any layout, as large as the size limits allow."""
     height, width = channels_first(X[:1]).shape[2:]
     tones = Tones(X)
@@ -97,7 +124,7 @@ def data_url(image: Pixels, *, largest: int = LARGEST) -> str:
     return "data:image/webp;base64," + _encoded(small, 90)
 
 
-def _packed(X: NDArray[np.generic], tones: Tones, width: int, height: int) -> Iterator[Pixels]:
+def _packed(X: Images, tones: Tones, width: int, height: int) -> Iterator[Pixels]:
     for first in range(0, len(X), COLUMNS**2):
         images = tones.paint(channels_first(X[first : first + COLUMNS**2]))
         rows = -(-len(images) // COLUMNS)

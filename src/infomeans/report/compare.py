@@ -8,6 +8,8 @@ from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
+import pyarrow
+from pyarrow import compute
 
 from infomeans._typing import IntArray
 from infomeans.data.files import printable
@@ -20,6 +22,7 @@ from infomeans.report.findings import read_samples
 from infomeans.report.moved import moved
 from infomeans.report.pages import render
 from infomeans.runs import Labels, Run
+from infomeans.runs.labels import Texts
 
 
 def comparison(runs: Sequence[Run]) -> str:
@@ -83,18 +86,29 @@ def _thumbnails(run: Run, used: list[int], notes: list[str]) -> Thumbnails | Non
 
 def _places(runs: Sequence[Run], labels: Sequence[Labels]) -> list[IntArray]:
     """Where each run has the samples of the first run."""
-    first = labels[0].ids
-    places = []
+    first = _column(labels[0])
+    places: list[IntArray] = []
     for run, one in zip(runs, labels, strict=True):
-        place = {name: at for at, name in enumerate(one.ids)}
-        differing = set(first) ^ place.keys()
+        own = _column(one)
+        if own.equals(first):
+            places.append(np.arange(len(own)))
+            continue
+        place = compute.index_in(first, value_set=own)
+        differing = compute.filter(first, compute.is_null(place)).to_pylist()
+        differing += compute.filter(own, compute.invert(compute.is_in(own, first))).to_pylist()
         if differing:
             raise InputError(
                 f"{run.path} and {runs[0].path} have different samples: only one of them has "
                 f"{few(sorted(differing))}."
             )
-        places.append(np.array([place[name] for name in first]))
+        places.append(place.to_numpy())
     return places
+
+
+def _column(labels: Labels) -> pyarrow.ChunkedArray:
+    """The ids as an Arrow column."""
+    ids = labels.ids
+    return ids.column if isinstance(ids, Texts) else pyarrow.chunked_array([list(ids)], "string")
 
 
 def _titles(runs: Sequence[Run]) -> list[str]:
@@ -130,7 +144,8 @@ def _notes(runs: Sequence[Run], titles: Sequence[str]) -> list[str]:
 def _names(labels: Labels) -> dict[int, str]:
     if labels.names is None:
         return {}
-    pairs = zip(labels.clusters.tolist(), labels.names, strict=True)
+    clusters, first = np.unique(labels.clusters, return_index=True)
+    pairs = zip(clusters.tolist(), (labels.names[i] for i in first), strict=True)
     return {cluster: name for cluster, name in pairs if name != str(cluster)}
 
 

@@ -56,16 +56,16 @@ def features(found: Findings, shown: IntArray | None = None) -> dict[str, Any] |
     distances = (means - mean) / np.where(std > 0, std, 1)
     telling = np.argsort(-np.abs(distances), axis=1, kind="stable")[:, :FEATURES]
     strongest = np.argsort(-np.abs(distances).max(axis=0), kind="stable")[:COLUMNS]
-    scales = {int(f): _Scale(X[:, f]) for f in np.unique(telling)}
+    said: list[list[dict[str, Any]]] = [[{}] * telling.shape[1] for _ in members]
+    for f in np.unique(telling):
+        values = X[:, f]
+        scale = _Scale(values)
+        for c, place in zip(*np.nonzero(telling == f), strict=True):
+            if len(members[c]) and abs(distances[c, f]) >= NOTABLE:
+                card = scale.said(values[members[c]], float(distances[c, f]))
+                said[c][place] = {"name": names[f], **card}
     return {
-        "clusters": [
-            [
-                {"name": names[f], **scales[int(f)].said(X[members[c], f], float(distances[c, f]))}
-                for f in telling[c]
-                if len(members[c]) and abs(distances[c, f]) >= NOTABLE
-            ]
-            for c in range(found.k)
-        ],
+        "clusters": [[one for one in cluster if one] for cluster in said],
         "of": X.shape[1],
         "names": [names[f] for f in strongest],
         "values": (X if shown is None else _clipped(data.batch(shown)))[:, strongest],

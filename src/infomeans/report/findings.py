@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
@@ -17,6 +18,7 @@ from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.plots.typical import typical_samples
 from infomeans.runs import Run, entropies
+from infomeans.runs.labels import in_blocks
 
 
 @dataclass(frozen=True)
@@ -55,31 +57,31 @@ class Findings:
     @cached_property
     def clusters(self) -> IntArray:
         """The most probable clusters (n,), before merging."""
-        return self.posteriors.argmax(axis=1)
+        return self._by_rows(lambda p: p.argmax(axis=1))
 
     @cached_property
     def seconds(self) -> IntArray:
         """The second most probable clusters (n,); the first if there is only one cluster."""
         if self.k < 2:
             return self.clusters
-        return np.argpartition(self.posteriors, -2, axis=1)[:, -2]
+        return self._by_rows(lambda p: np.argpartition(p, -2, axis=1)[:, -2])
 
     @cached_property
     def confidences(self) -> Array:
         """The confidences (n,)."""
-        return self.posteriors.max(axis=1)
+        return self._by_rows(lambda p: p.max(axis=1))
 
     @cached_property
     def runners_up(self) -> Array:
         """Probabilities of the second clusters (n,); zero if there is only one cluster."""
         if self.k < 2:
             return np.zeros(len(self.posteriors))
-        return np.take_along_axis(self.posteriors, self.seconds[:, None], axis=1)[:, 0]
+        return self.posteriors[np.arange(len(self.posteriors)), self.seconds]
 
     @cached_property
     def entropies(self) -> Array:
         """Entropies of the posteriors (n,), in nats."""
-        return entropies(self.posteriors)
+        return self._by_rows(entropies)
 
     @property
     def stability(self) -> Array | None:
@@ -107,6 +109,10 @@ class Findings:
         return typical_samples(
             self.embedding, self.clusters, self.confidences, self.k, most=len(self.ids)
         )
+
+    def _by_rows(self, function: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
+        """What a function gives for every row of the posteriors, some rows at a time."""
+        return np.concatenate([function(block) for block in in_blocks(self.posteriors)])
 
     def members(self, cluster: int) -> IntArray:
         """Positions of the samples in a cluster."""

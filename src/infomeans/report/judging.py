@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -18,9 +19,9 @@ from infomeans.metrics import (
     ari,
     confusion,
     labelled,
-    nmi,
     scored_on,
     scores_of_labelled,
+    scores_of_one,
 )
 from infomeans.report.findings import Findings
 
@@ -73,8 +74,10 @@ def against_classes(found: Findings) -> dict[str, Any] | None:
     if found.classes is None:
         return None
     known = labelled(found.classes)
-    classes, clusters = found.classes[known], found.clusters[known]
-    table = _counted_order(confusion(classes, clusters))
+    clusters = found.clusters[known]
+    names, classes = np.unique(found.classes[known], return_inverse=True)
+    table = confusion(classes, clusters)
+    table = _counted_order(replace(table, classes=names[table.classes]))
     sizes, totals = table.counts.sum(axis=0), table.counts.sum(axis=1)
     rows = []
     for column, cluster in enumerate(table.clusters.tolist()):
@@ -82,15 +85,14 @@ def against_classes(found: Findings) -> dict[str, Any] | None:
         if not right:
             rows.append({"cluster": cluster, "class": None})
             continue
-        inside, wanted = clusters == cluster, classes == table.classes[column]
+        size, total = int(sizes[column]), int(totals[column])
         rows.append(
             {
                 "cluster": cluster,
                 "class": str(table.classes[column]),
-                "accuracy": right / int(sizes[column]),
-                "found": right / int(totals[column]),
-                "nmi": nmi(wanted, inside),
-                "ari": ari(wanted, inside),
+                "accuracy": right / size,
+                "found": right / total,
+                **scores_of_one(right, size, total, len(classes)),
             }
         )
     return {

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from infomeans._typing import Array, IntArray
+from infomeans._typing import Array
 from infomeans.data import Dataset
 from infomeans.data.arrays import channels_first, network_shape
 from infomeans.data.files import printable
@@ -19,7 +19,7 @@ from infomeans.estimators.saving import load_model
 from infomeans.files import write_atomic
 from infomeans.plots.palette import COLOURS, DARK, look
 from infomeans.plots.projection import Kind, draw_map
-from infomeans.plots.thumbnails import Thumbnails, data_url, make_thumbnails
+from infomeans.plots.thumbnails import Chosen, Thumbnails, data_url, make_thumbnails
 from infomeans.report import content as said
 from infomeans.report.earlier import Earlier, earlier
 from infomeans.report.features import features
@@ -27,15 +27,16 @@ from infomeans.report.findings import Findings, read_samples
 from infomeans.report.judging import against_classes, baseline_table, baselines
 from infomeans.report.originals import originals
 from infomeans.report.pages import as_json, packed, render
+from infomeans.report.selection import select
 from infomeans.report.tree import tree
 from infomeans.runs import Run
 
-MOST_POINTS, MOST_EXACT = 100_000, 20_000
+MOST_EXACT = 20_000
 MOST_BYTES = 24_000_000
-MOST_CLASSES = 200
-MOST_AVERAGED = 10_000
-"""Confusion matrices with more classes or clusters are not drawn."""
+MEANS_AT_ONCE = 10_000
+"""Number of images that are averaged at once."""
 
+MOST_CLASSES = 200
 _SCRIPTS = (
     "names.js",
     "sprites.js",
@@ -123,13 +124,15 @@ class _Page:
         self.found = found
         self.notes = notes
         self.path = path
-        self.map = draw_map(found.embedding, found.clusters, projection)
         self.cards = said.cards(found)
         self.doubtful = said.doubtful(found)
         self.outliers = said.outliers(found)
         self.tree = tree(found)
         self.images = len(found.run.config["data"]["sample_shape"]) > 1
-        self.shown = self._shown()
+        self.shown = select(
+            found.clusters, self._mentioned(), found.ids, found.run.config["arguments"]["seed"]
+        )
+        self.map = draw_map(found.embedding[self.shown], found.clusters[self.shown], projection)
         self.place = {int(sample): at for at, sample in enumerate(self.shown)}
         kept = np.zeros(len(found.ids), dtype=bool)
         kept[self.shown] = True
@@ -169,6 +172,7 @@ class _Page:
             overview=said.overview(found),
             notes=self.notes + self._warnings(against),
             map=self.map,
+            drawn=self._drawn(),
             run_name=shlex.quote(printable(run.path.absolute().name)),
             has_pictures=bool(kept.sheets),
             has_features=content["features"] is not None,
@@ -183,27 +187,28 @@ class _Page:
             **baseline_table(content["baselines"]),
         )
 
-    def _shown(self) -> IntArray:
-        """The samples in the page: all, or those it mentions and an even selection of others."""
-        n = len(self.found.ids)
-        if n <= MOST_POINTS:
-            return np.arange(n)
+    def _mentioned(self) -> list[list[int]]:
+        """Lists of the samples that the page mentions."""
         lists = [card[kind] for card in self.cards for kind in ("typical", "doubtful")]
         lists += [self.doubtful["samples"], *(pair["samples"] for pair in self.doubtful["pairs"])]
         lists += [self.outliers["samples"]] if self.outliers else []
         for one in self.tree["clusters"].values() if self.tree else ():
             lists += one["parts"]
-        mentioned = np.unique(np.concatenate([np.asarray(one, dtype=np.int64) for one in lists]))
-        others = max(MOST_POINTS - len(mentioned), 0)
-        return np.union1d(mentioned, np.linspace(0, n - 1, others).astype(np.int64))
+        return lists
+
+    def _drawn(self) -> str:
+        """How many samples the map shows; empty if it shows all."""
+        n, shown = len(self.found.ids), len(self.shown)
+        return f"{shown:,} of the {n:,} samples are drawn." if shown < n else ""
 
     def _warnings(self, against: dict[str, Any] | None) -> list[str]:
         n, said_acc = len(self.found.ids), self.found.run.metrics.get("acc")
         notes = []
         if len(self.shown) < n:
             notes.append(
-                f"Map and pictures show {len(self.shown):,} of the {n:,} samples; all figures "
-                f"refer to all of them."
+                f"Map, pictures and the search by id have {len(self.shown):,} of the {n:,} "
+                f"samples: a random selection with some of each cluster, and all that the page "
+                f"mentions. All figures refer to all samples."
             )
         names = self.found.run.names
         if names.merge:
@@ -218,15 +223,15 @@ class _Page:
 
     def _samples(self) -> dict[str, Any]:
         found, shown = self.found, self.shown
-        ids = [found.ids[i] for i in shown]
+        ids = [found.ids[i] for i in shown.tolist()]
         counted = all(name == str(at) for at, name in enumerate(ids))
         return {
             "n": len(found.ids),
             "ids": None if counted else ids,
             "order": packed(np.searchsorted(shown, self.order), "u4"),
             "points": {
-                "x": packed(self.map.points[shown, 0], "f4"),
-                "y": packed(self.map.points[shown, 1], "f4"),
+                "x": packed(self.map.points[:, 0], "f4"),
+                "y": packed(self.map.points[:, 1], "f4"),
                 "cluster": packed(found.clusters[shown], "u4"),
                 "second": packed(found.seconds[shown], "u4"),
                 "confidence": packed(found.confidences[shown], "f4"),
@@ -281,12 +286,12 @@ class _Page:
         }
 
     def _originals(self) -> dict[str, Any] | None:
-        ids = [self.found.ids[i] for i in self.shown]
+        ids = [self.found.ids[i] for i in self.shown.tolist()]
         source = self.found.run.config["arguments"].get("source")
         return originals(source, ids, self.path) if self.images else None
 
     def _features(self) -> dict[str, Any]:
-        telling = features(self.found, np.asarray(self.shown))
+        telling = features(self.found, self.shown)
         if telling is None:
             return {"features": None, "table": None}
         exact = len(self.shown) <= MOST_EXACT
@@ -328,7 +333,7 @@ class _Page:
         if not self.images:
             return None
         left = MOST_BYTES - others
-        return make_thumbnails(data.batch(self.order), most_bytes=max(left, 0) * 3 // 4)
+        return make_thumbnails(Chosen(data, self.order), most_bytes=max(left, 0) * 3 // 4)
 
     def _prototypes(self) -> dict[str, Any] | None:
         """The decoded centre of every cluster, or the mean of its images."""
@@ -355,8 +360,9 @@ class _Page:
         images = np.zeros((self.found.k, *network_shape(data.shape)), dtype=np.float32)
         for cluster in np.flatnonzero(self.found.sizes).tolist():
             members = self.found.members(cluster)
-            some = members[:: -(-len(members) // MOST_AVERAGED)]
-            images[cluster] = channels_first(data.batch(some)).mean(axis=0)
+            for first in range(0, len(members), MEANS_AT_ONCE):
+                some = channels_first(data.batch(members[first : first + MEANS_AT_ONCE]))
+                images[cluster] += some.mean(axis=0) * (len(some) / len(members))
         return images
 
     def _with_page_positions(self, card: dict[str, Any]) -> dict[str, Any]:

@@ -17,10 +17,7 @@ def tree(found: Findings) -> dict[str, Any] | None:
     whole = found.run.tree
     if whole is None or whole.n_clusters < 2:
         return None
-    parts = {
-        cluster: [np.isin(whole.leaf, leaves) for leaves in both]
-        for cluster, both in whole.parts().items()
-    }
+    parts = whole.parts()
     following = next((cluster for cluster, *_ in whole.splits()), None)
     return {
         "merges": [[one, other] for one, other, _ in whole.merges()],
@@ -28,15 +25,17 @@ def tree(found: Findings) -> dict[str, Any] | None:
         "clusters": {
             cluster: {
                 "merges_with": partners,
-                "sizes": [int(inside.sum()) for inside in parts.get(cluster, [])],
-                "parts": [_typical(found, cluster, inside) for inside in parts.get(cluster, [])],
+                "sizes": [int(whole.sizes[leaves].sum()) for leaves in parts.get(cluster, [])],
+                "parts": [_typical(found, cluster, leaves) for leaves in parts.get(cluster, [])],
             }
             for cluster, partners in whole.partners().items()
         },
     }
 
 
-def _typical(found: Findings, cluster: int, inside: Any) -> list[int]:
+def _typical(found: Findings, cluster: int, leaves: list[int]) -> list[int]:
     """The most typical members of a part."""
+    assert found.run.tree is not None
     ranked = found.ranked[cluster]
-    return ranked[inside[ranked]][:PART_SAMPLES].tolist()
+    inside = np.isin(found.run.tree.leaf[ranked], leaves)
+    return ranked[inside][:PART_SAMPLES].tolist()

@@ -16,11 +16,10 @@ metrics.json            the figures; written last, so a run that has it is compl
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import shlex
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +30,7 @@ import numpy as np
 
 from infomeans._typing import Array
 from infomeans.errors import InputError, Problems
-from infomeans.files import write_atomic
+from infomeans.files import write_atomic, writing
 from infomeans.graph import Hierarchy
 from infomeans.naming import Names
 from infomeans.runs import places
@@ -166,17 +165,17 @@ class Run:
 
     @cached_property
     def embedding(self) -> Array:
-        """The embedding of all samples (n, d)."""
-        return np.load(self.path / _EMBEDDING, allow_pickle=False)
+        """The embedding of all samples (n, d), mapped from its file."""
+        return _mapped(self.path / _EMBEDDING)
 
     @cached_property
     def posteriors(self) -> Array:
-        """The posteriors of all samples (n, K)."""
+        """The posteriors of all samples (n, K), mapped from their file."""
         path = self.path / _POSTERIORS
         if not path.exists():
             why = "from an earlier version that wrote none" if self.complete else "not complete"
             raise InputError(f"{self.path} has no {_POSTERIORS}: it is {why}.")
-        return np.load(path, allow_pickle=False)
+        return _mapped(path)
 
     @cached_property
     def tree(self) -> Hierarchy | None:
@@ -185,8 +184,7 @@ class Run:
         if not path.exists():
             return None
         try:
-            content = io.BytesIO(path.read_bytes())
-            with np.load(content, allow_pickle=False) as arrays:
+            with np.load(path, allow_pickle=False) as arrays:
                 return Hierarchy.restored(arrays)
         except (ValueError, KeyError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise InputError(f"{path} is damaged: {error or 'it is empty'}") from error
@@ -242,9 +240,8 @@ class Run:
 
     def write_tree(self, tree: Hierarchy) -> None:
         """Write how the clusters merge and part."""
-        content = io.BytesIO()
-        np.savez_compressed(content, **tree.state_dict())
-        write_atomic(self.path / _TREE, content.getvalue())
+        with writing(self.path / _TREE) as file:
+            np.savez_compressed(file, **tree.state_dict())
         self.tree = tree
 
     def write_results(
@@ -265,7 +262,8 @@ class Run:
         self.embedding, self.posteriors = embedding, posteriors
         labels = self.labels = Labels.of(ids, posteriors, stability=stability, outliers=outliers)
         for file, array in ((_EMBEDDING, embedding), (_POSTERIORS, posteriors)):
-            write_atomic(self.path / file, _npy(array))
+            with writing(self.path / file) as opened:
+                np.save(opened, array, allow_pickle=False)
         for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
             labels.write(self.path / name)
         write_atomic(self.path / METRICS, _dumps(metrics))
@@ -286,13 +284,9 @@ class Run:
         return content
 
 
-def _npy(array: Array) -> Iterator[bytes | memoryview]:
-    """The content of a .npy file, without a copy of the array."""
-    head = io.BytesIO()
-    whole = np.ascontiguousarray(array)
-    np.lib.format.write_array_header_1_0(head, np.lib.format.header_data_from_array_1_0(whole))
-    yield head.getvalue()
-    yield whole.data.cast("B") if whole.size else b""
+def _mapped(path: Path) -> Array:
+    """An array in a file, of which only the parts that are used are read."""
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def _dumps(content: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ from infomeans.estimators.saving import write_model
 from infomeans.functional import entropy
 from infomeans.metrics import scores_of_labelled
 from infomeans.runs import Run
+from infomeans.runs.labels import in_blocks
 from infomeans.training import Callback, Fitted, Record
 from infomeans.workflows.duplicates import find_duplicates
 from infomeans.workflows.recut import check_same_data, kept_names
@@ -247,8 +248,12 @@ def describe(data: Dataset) -> dict[str, Any]:
 
 
 def _figures(fitted: Fitted) -> dict[str, Any]:
-    p = torch.as_tensor(fitted.posteriors, dtype=torch.float64)
-    h_k, h_k_x = entropy(p.mean(dim=0)).item(), entropy(p).mean().item()
+    mean, h_k_x = torch.zeros(fitted.posteriors.shape[1], dtype=torch.float64), 0.0
+    for block in in_blocks(fitted.posteriors):
+        p, share = torch.as_tensor(block, dtype=torch.float64), len(block) / len(fitted.posteriors)
+        mean += p.mean(dim=0) * share
+        h_k_x += entropy(p).mean().item() * share
+    h_k = entropy(mean).item()
     return {
         "mi": max(0.0, h_k - h_k_x),
         "h_k": h_k,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -76,9 +76,7 @@ def find_duplicates(data: Dataset, neighbors: IntArray | None = None) -> Duplica
     >>> [group.tolist() for group in found.groups]
     [[0, 2]]
     """
-    keys = np.fromiter(_hashes(data), dtype=f"S{DIGEST}", count=len(data))
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    same = first[inverse]
+    same = _first_copies(data)
     copies = np.flatnonzero(same != np.arange(len(data)))
     exact = np.zeros(len(data), dtype=bool)
     exact[copies] = exact[same[copies]] = True
@@ -88,17 +86,28 @@ def find_duplicates(data: Dataset, neighbors: IntArray | None = None) -> Duplica
     return Duplicates(_groups(pairs, len(data)), exact)
 
 
-def _hashes(data: Dataset) -> Iterator[bytes]:
+def _first_copies(data: Dataset) -> IntArray:
+    """The first sample (n,) that is the same as each, by a hash of 128 bits."""
+    hashes = np.empty((len(data), 2), dtype=np.uint64)
+    at = 0
     for block in data.blocks():
         flat = np.ascontiguousarray(block.reshape(len(block), -1))
-        for row in flat:
-            yield hashlib.blake2b(row.tobytes(), digest_size=DIGEST).digest()
+        digests = [hashlib.blake2b(row, digest_size=16).digest() for row in flat]
+        hashes[at : at + len(block)] = np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
+        at += len(block)
+    # The sort is stable, so the first of equal samples comes first.
+    order = np.lexsort(hashes.T)
+    new = np.ones(len(data), dtype=bool)
+    new[1:] = (hashes[order[1:]] != hashes[order[:-1]]).any(axis=1)
+    same = np.empty(len(data), dtype=np.int64)
+    same[order] = order[new][np.cumsum(new) - 1]
+    return same
 
 
 def _near(data: Dataset, neighbors: IntArray) -> IntArray:
     """Pairs of neighbours that are much closer than neighbours usually are."""
     n, m = neighbors.shape
-    distances, spread = np.empty((n, m)), None
+    distances, spread = np.empty((n, m), np.float32), None
     for at in range(0, n, BLOCK):
         own = _rows(data, np.arange(at, min(at + BLOCK, n)))
         # Columns of a table have different units.
@@ -124,6 +133,7 @@ def _groups(pairs: IntArray, n: int) -> list[IntArray]:
     """Connected samples, groups in the order of their first sample."""
     links = sparse.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     _, names = connected_components(links, directed=False)
-    order = np.argsort(names, kind="stable")
+    together = np.flatnonzero(np.bincount(names)[names] > 1)
+    order = together[np.argsort(names[together], kind="stable")]
     parts = np.split(order, np.flatnonzero(np.diff(names[order])) + 1)
-    return sorted((part for part in parts if len(part) > 1), key=lambda part: int(part[0]))
+    return sorted((part for part in parts if len(part)), key=lambda part: int(part[0]))

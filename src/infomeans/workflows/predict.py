@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,13 +49,21 @@ def predict(
     names : Names, optional
         Names and merges of the run's clusters.
     """
-    parts: list[list[Array]] = []
-    done = 0
-    for _, *found in model._outputs(data, outliers=True):
-        parts.append([part.cpu().numpy() for part in found])
-        done += len(found[0])
-        if progress:
-            progress(done, len(data))
-    # Models of earlier versions have no outlier scores.
-    posteriors, *outliers = map(np.concatenate, zip(*parts, strict=True))
-    return Labels.of(data.ids, posteriors, names, outliers=outliers[0] if outliers else None)
+    outliers: Array | None = None
+
+    def posteriors() -> Iterator[Array]:
+        nonlocal outliers
+        done = 0
+        for _, block, *strange in model._outputs(data, outliers=True):
+            for scores in (
+                one.cpu().numpy() for one in strange
+            ):  # models of earlier versions have none
+                outliers = np.empty(len(data), scores.dtype) if outliers is None else outliers
+                outliers[done : done + len(block)] = scores
+            yield block.cpu().numpy()
+            done += len(block)
+            if progress:
+                progress(done, len(data))
+
+    labels = Labels.of(data.ids, posteriors(), names)
+    return replace(labels, outliers=outliers)

@@ -73,8 +73,8 @@ function nameField(root) {
 }
 
 function card(root) {
-  const size = sizeOf(root), open = make("button", { type: "button", className: "open" }, size === 1 ? "Open" : `All ${grouped(size)}`);
-  open.setAttribute("aria-label", `All ${counted(size)} of cluster ${root}`);
+  const size = sizeOf(root), open = make("button", { type: "button", className: "open" }, size === 1 || n < content.n ? "Open" : `All ${grouped(size)}`);
+  open.setAttribute("aria-label", `${n < content.n ? "Some of " : "All "}${counted(size)} of cluster ${root}`);
   open.addEventListener("click", () => openCluster(root));
   const show = make("button", { type: "button", className: "show" }, "On the map");
   show.addEventListener("click", () => showOnly(root));

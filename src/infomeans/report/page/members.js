@@ -46,6 +46,8 @@ function drawMembers() {
   drawnMembers = 0;
   byId("members").className = content.table ? "scroll" : "thumbs";
   byId("members").replaceChildren(...(content.table ? [memberTable()] : []));
+  const size = sizeOf(viewed), held = waitingMembers.length;
+  byId("members-title").textContent = held < size ? `${grouped(held)} of its ${grouped(size)} samples` : "All samples";
   moreMembers();
   watchEnd();
 }

@@ -16,7 +16,7 @@ function findSamples(text) {
 
 function drawFound() {
   const { count, samples } = findSamples(search.value), asked = search.value.trim() !== "";
-  byId("found").textContent = !asked ? "" : !count ? "No sample has this in its id."
+  byId("found").textContent = !asked ? "" : !count ? `No${n < content.n ? `ne of the ${grouped(n)} samples in this page` : " sample"} has this in its id.`
     : `${counted(count)}${count > samples.length ? `, the first ${samples.length}` : ""}`;
   byId("results").replaceChildren(...samples.map((i) => content.thumbs ? captioned(i, samples, idOf(i).split("/").pop()) : sampleButton(i, 44, samples)));
   byId("results").hidden = !samples.length;
