@@ -184,16 +184,14 @@ class SampleState:
         return {
             "targets": everyone(self.targets),
             "initial": None if self.initial is None else everyone(self.initial),
-            "neighbors": self.neighbors and self.neighbors.map(everyone),
             "columns": {name: everyone(column) for name, column in self.columns.items()},
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore targets, neighbours and columns of these samples from a checkpoint."""
+        """Restore targets and columns of these samples from a checkpoint."""
         own = self.processes.own
-        self.targets = own(state["targets"]).to(self.targets)
-        if state["neighbors"] is not None:
-            self.neighbors = Neighbors(*state["neighbors"]).map(own).on(self.targets.device)
+        parts = own(state["targets"]).split(self.chunk)
+        self.targets = self.shelf.rows((part.to(self.targets) for part in parts), len(self))
         self.columns = {
             name: own(state["columns"][name]).to(column) for name, column in self.columns.items()
         }

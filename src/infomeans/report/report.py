@@ -37,6 +37,8 @@ MEANS_AT_ONCE = 10_000
 """Number of images that are averaged at once."""
 
 MOST_CLASSES = 200
+"""Confusion matrices with more classes or clusters are not drawn."""
+
 _SCRIPTS = (
     "names.js",
     "sprites.js",

@@ -118,10 +118,11 @@ class Start:
         return IF.entropy(shares).item() < UNEVEN * math.log(n_clusters)
 
     @property
-    def chosen(self) -> dict[str, Any]:
-        """How the start was chosen, for a checkpoint."""
+    def lasting(self) -> dict[str, Any]:
+        """Neighbours, and how the start was chosen, for a checkpoint."""
         score = self.score and self.score.state_dict()
         return {
+            "neighbors": self.neighbors,
             "choice": self.choice,
             "stability": self.stability,
             "score": score,
@@ -132,14 +133,14 @@ class Start:
         }
 
     @classmethod
-    def restored(cls, samples: Mapping[str, Any], chosen: Mapping[str, Any]) -> Start:
-        """The start of an interrupted training, from the state of its samples."""
-        neighbors, score = samples["neighbors"], chosen.get("score")
-        return cls(
-            samples["initial"],
-            neighbors=neighbors and Neighbors(*neighbors),
-            **{**chosen, "score": score and Score.restored(score)},
-        )
+    def restored(cls, labels: Tensor, lasting: Mapping[str, Any]) -> Start:
+        """The start of an interrupted training."""
+        neighbors, score = lasting["neighbors"], lasting["score"]
+        found = {
+            "neighbors": neighbors and Neighbors(*neighbors),
+            "score": score and Score.restored(score),
+        }
+        return cls(labels, **{**lasting, **found})
 
 
 def start_samples(memory: Memory, n_clusters: int) -> int:

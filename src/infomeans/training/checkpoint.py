@@ -1,26 +1,37 @@
-"""The state of a training in one file, to resume it.
+"""The state of a training, to resume it.
 
 Tensors are in a safetensors file, everything else is JSON in its header. One rename replaces the
-whole state, and reading it cannot execute code.
+whole state, and reading it cannot execute code. What was found once, such as the neighbours, is in
+a second file, which the first one names.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import secrets
+from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
 from infomeans.errors import InputError
-from infomeans.files import write_atomic
+from infomeans.files import writing
 
 HEADER = "infomeans"
+PIECE = 2**24
+"""Number of bytes that are written at once."""
+
+KINDS = {
+    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
+    torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8",
+    torch.uint8: "U8", torch.bool: "BOOL",
+}  # fmt: skip
+"""Types of tensors, as safetensors calls them."""
+
 _TENSOR, _PAIRS = "__tensor__", "__pairs__"
 
 
@@ -38,27 +49,69 @@ class Checkpoint:
     def __init__(self, path: str | PathLike[str], identity: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self.identity = json.loads(json.dumps(identity))
+        self._start: str | None = None
 
-    def save(self, state: Mapping[str, Any]) -> None:
-        """Replace the state in the file."""
-        tensors: dict[str, Tensor] = {}
-        tree = _pack({"identity": self.identity, "state": state}, tensors)
-        write_atomic(self.path, save(tensors, metadata={HEADER: json.dumps(tree)}))
+    def save(self, state: Mapping[str, Any], start: Mapping[str, Any] | None = None) -> None:
+        """Replace the state in the file.
+
+        Parameters
+        ----------
+        state : mapping
+            What changes from epoch to epoch.
+        start : mapping, optional
+            What was found once, and does not change. It is large, has a file of its own, and is
+            written only the first time.
+        """
+        if start is not None and self._start is None:
+            key = secrets.token_hex(8)
+            self._write(self.start_path, {"key": key, "start": start})
+            self._start = key
+        content = {"identity": self.identity, "state": state, "start": self._start}
+        self._write(self.path, content)
 
     def load(self) -> dict[str, Any] | None:
-        """The state in the file; None if there is no file."""
+        """The state in the file, with what was found once; None if there is no file."""
         if not self.path.exists():
             return None
+        content = self._read(self.path)
+        self._check(content["identity"])
+        state: dict[str, Any] = {**content["state"], "found": None}
+        self._start = content["start"]
+        if self._start is not None:
+            lasting = self._read(self.start_path)
+            if lasting["key"] != self._start:
+                raise InputError(
+                    f"checkpoint {self.path} cannot be read: {self.start_path} belongs to another "
+                    f"one."
+                )
+            state["found"] = lasting["start"]
+        return state
+
+    @property
+    def start_path(self) -> Path:
+        """The file of what was found once."""
+        return self.path.with_name(f"{self.path.stem}-start{self.path.suffix}")
+
+    @staticmethod
+    def _write(path: Path, content: Mapping[str, Any]) -> None:
+        tensors: dict[str, Tensor] = {}
+        tree = _pack(content, tensors)
+        with writing(path) as file:
+            for piece in _safetensors(tensors, {HEADER: json.dumps(tree)}):
+                file.write(piece)
+
+    @staticmethod
+    def _read(path: Path) -> dict[str, Any]:
         try:
-            with safe_open(self.path, framework="pt") as file:
+            with safe_open(path, framework="pt") as file:
                 tree = json.loads(file.metadata()[HEADER])
                 names = file.keys()
-                content = _unpack(tree, {name: file.get_tensor(name) for name in names})
-        except (SafetensorError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"checkpoint {self.path} cannot be read: {error}") from error
-        self._check(content["identity"])
-        state: dict[str, Any] = content["state"]
-        return state
+                content: dict[str, Any] = _unpack(
+                    tree, {name: file.get_tensor(name) for name in names}
+                )
+                return content
+        except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"checkpoint {path} cannot be read: {error}") from error
 
     def _check(self, identity: Mapping[str, Any]) -> None:
         for name in {**self.identity, **identity}:
@@ -70,11 +123,31 @@ class Checkpoint:
                 )
 
 
+def _safetensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> Iterator[bytes]:
+    """The content of a safetensors file, piece by piece: no tensor is copied as a whole.
+
+    The library would copy all of them before it writes the first.
+    """
+    header: dict[str, Any] = {"__metadata__": dict(metadata)}
+    at = 0
+    for name, tensor in tensors.items():
+        end = at + tensor.numel() * tensor.element_size()
+        shape = list(tensor.shape)
+        header[name] = {"dtype": KINDS[tensor.dtype], "shape": shape, "data_offsets": [at, end]}
+        at = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    yield len(text).to_bytes(8, "little") + text
+    for tensor in tensors.values():
+        for part in tensor.reshape(-1).view(torch.uint8).split(PIECE):
+            yield part.numpy().tobytes()
+
+
 def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:
     """A tree of containers, numbers and strings as JSON; its tensors go into the dictionary."""
     if isinstance(value, Tensor):
         name = str(len(tensors))
-        tensors[name] = value.detach().cpu().contiguous().clone()
+        tensors[name] = value.detach().cpu().contiguous()
         return {_TENSOR: name}
     if isinstance(value, Mapping):
         return {_PAIRS: [[key, _pack(item, tensors)] for key, item in value.items()]}

@@ -102,6 +102,7 @@ class Trainer:
         self.history: list[Record] = []
         self._announced = False
         self._start: Start | None = None
+        self._lasting: dict[str, Any] | None = None
         # The scaling stays on the CPU, where samples are prepared: not every device has doubles.
         self.network.to(fabric.device)
         # Convolutions on a CPU are faster with channels last; other layers ignore it.
@@ -168,9 +169,9 @@ class Trainer:
 
     def saved_start(self) -> Start | None:
         """The start of an interrupted training; None if it was not found before the stop."""
-        if self._saved is None or self._saved["samples"] is None:
+        if self._saved is None or self._saved["found"] is None:
             return None
-        return Start.restored(self._saved["samples"], self._saved.get("start", {}))
+        return Start.restored(self._saved["samples"]["initial"], self._saved["found"])
 
     def announce(self, phase: str, epochs: int = 0, done: int = 0) -> None:
         """Tell the callbacks that a phase begins, or goes on."""
@@ -258,12 +259,16 @@ class Trainer:
     def _neighbors(self, z: Tensor, start: Start | None) -> Neighbors | None:
         """The neighbours of the start; without them, those in the embedding if they are wanted."""
         neighbors = None if start is None else start.neighbors
+        saved = None if self._saved is None else self._saved["found"]
+        if neighbors is None and saved is not None and saved["neighbors"] is not None:
+            neighbors = Neighbors(*saved["neighbors"])
         if neighbors is None and self.method.wants_neighbors:
             everything = self.processes.gathered(z).cpu().numpy()
             count = usual_neighbors(len(everything), self.method.n_clusters)
             neighbors = self.processes.made_once(
                 lambda: Neighbors.of_graph(neighbor_graph(everything, count))
             )
+        self._lasting = {**(start.lasting if start else {}), "neighbors": neighbors}
         return neighbors and neighbors.map(self.processes.own).on(z.device)
 
     def _warm_up(self, x: Feed, state: SampleState) -> None:
@@ -418,12 +423,11 @@ class Trainer:
                 "phase": phase.name,
                 "next": following,
                 "seed": self.seed,
-                "start": self._start.chosen if self._start else {},
                 "network": self.network.state_dict(),
                 "history": [record.as_dict() for record in self.history],
             }
             if self.processes.first:
-                self.checkpoint.save(state)
+                self.checkpoint.save(state, self._lasting)
 
     def _pretraining_step(self) -> TrainingStep:
         own = self.method.to(self.fabric.device) if self._pretraining() == "own" else None
