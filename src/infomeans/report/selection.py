@@ -44,7 +44,7 @@ def select(
     kept = np.zeros(n, dtype=bool)
     for one in mentioned:
         kept[np.asarray(one, dtype=np.int64)] = True
-    kept[_of_each(clusters, order, most)] = True
+    kept[_of_each(clusters, order, most - int(kept.sum()))] = True
     others = order[~kept[order]]
     kept[others[: max(most - int(kept.sum()), 0)]] = True
     return np.flatnonzero(kept)
@@ -57,10 +57,10 @@ def most_samples(ids: Sequence[str]) -> int:
     return min(MOST_POINTS, int(MOST_ID_BYTES / max(length, 1)))
 
 
-def _of_each(clusters: IntArray, order: IntArray, most: int) -> IntArray:
-    """The first samples of each cluster in an order; together at most half of those to hold."""
+def _of_each(clusters: IntArray, order: IntArray, room: int) -> IntArray:
+    """The first samples of each cluster in an order; together at most half of the room."""
     sizes = np.bincount(clusters)
-    least = min(OF_EACH, most // (2 * len(sizes)))
+    least = min(OF_EACH, room // (2 * len(sizes)))
     by_cluster = order[np.argsort(clusters[order], kind="stable")]
     rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return by_cluster[rank < max(least, 1)]
+    return by_cluster[rank < least]

@@ -184,7 +184,8 @@ class Run:
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            # A damaged file would stay open if NumPy opened it.
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return Hierarchy.restored(arrays)
         except (ValueError, KeyError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise InputError(f"{path} is damaged: {error or 'it is empty'}") from error
