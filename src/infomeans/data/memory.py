@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import re
 import shutil
 import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+from numpy.typing import NDArray
 
 from infomeans.errors import InputError
 from infomeans.torchrun import on_this_machine
@@ -24,8 +29,15 @@ UNITS = {
     "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40,
 }  # fmt: skip
 
-MAPPED = 2**26
+MAPPED_BYTES = 2**26
 """Bytes of a mapped file that are kept in memory at once, if a limit is given."""
+
+
+ROWS = 2**16
+"""Number of rows that are looked at together."""
+
+MAPPED: weakref.WeakSet[Any] = weakref.WeakSet()
+"""The mapped files of all shelves."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +89,7 @@ class Memory:
     @property
     def mapped(self) -> int | None:
         """Bytes of a mapped file to keep in memory; None leaves it to the system."""
-        return None if self.limit is None else min(MAPPED, max(self.limit // 8, 1))
+        return None if self.limit is None else min(MAPPED_BYTES, max(self.limit // 8, 1))
 
     def too_small(self, needed: float, what: str) -> InputError:
         """The error for a limit below what is needed."""
@@ -125,3 +137,17 @@ def free_memory() -> float:
         return float(os.sysconf("SC_AVPHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, AttributeError):
         return float("inf")
+
+
+def in_parts(rows: NDArray[Any], size: int = ROWS) -> Iterator[NDArray[Any]]:
+    """Rows of an array, some at a time; if they are mapped from a file, they then leave memory."""
+    for first in range(0, max(len(rows), 1), size):
+        yield rows[first : first + size]
+        release(MAPPED)
+
+
+def release(mapped: Iterable[Any]) -> None:
+    """Take pages of files out of memory; the system reads them again when they are needed."""
+    for one in mapped:
+        if hasattr(one, "madvise"):
+            one.madvise(mmap.MADV_DONTNEED)

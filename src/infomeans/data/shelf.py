@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import mmap
 import weakref
 from collections.abc import Iterable
 from itertools import chain
@@ -13,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from infomeans.data.memory import Memory
+from infomeans.data.memory import MAPPED, Memory, release
 
 SHARE = 0.125
 """Share of the memory that one tensor may take; training keeps a few of them."""
@@ -30,7 +29,7 @@ class Shelf:
     Examples
     --------
     >>> import torch
-    >>> from infomeans.data.memory import Memory
+    >>> from infomeans.data.memory import MAPPED, Memory, release
     >>> from infomeans.data.shelf import Shelf
     >>> small = Shelf(Memory(limit=100))
     >>> rows = small.rows(iter([torch.ones(3, 4), torch.zeros(2, 4)]), 5)
@@ -71,10 +70,8 @@ class Shelf:
         return tuple(join.joined() for join in joins)
 
     def release(self) -> None:
-        """Take mapped rows out of memory; the system reads them again when they are needed."""
-        for mapped in self._mapped:
-            if hasattr(mapped, "madvise"):
-                mapped.madvise(mmap.MADV_DONTNEED)
+        """Take the mapped rows of this shelf out of memory."""
+        release(self._mapped)
 
     def _join(self, first: Tensor, n: int) -> _Parts | _File:
         """Where blocks like the first are joined; those on a GPU stay there."""
@@ -90,6 +87,7 @@ class Shelf:
             file.truncate(needed)
             array: np.memmap[Any, Any] = np.memmap(file, kind, "r+", shape=(n, *first.shape[1:]))
         self._mapped.add(array._mmap)  # type: ignore[attr-defined]
+        MAPPED.add(array._mmap)  # type: ignore[attr-defined]
         return _File(array)
 
 

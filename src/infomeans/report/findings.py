@@ -14,11 +14,11 @@ from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
 from infomeans.data import open as open_input
 from infomeans.data.files import printable
+from infomeans.data.memory import in_parts
 from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.plots.typical import typical_samples
 from infomeans.runs import Run, entropies
-from infomeans.runs.labels import in_blocks
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Findings:
 
     def _by_rows(self, function: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
         """What a function gives for every row of the posteriors, some rows at a time."""
-        return np.concatenate([function(block) for block in in_blocks(self.posteriors)])
+        return np.concatenate([function(block) for block in in_parts(self.posteriors)])
 
     def members(self, cluster: int) -> IntArray:
         """Positions of the samples in a cluster."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infomeans._typing import Array, IntArray
+from infomeans.data.memory import in_parts
 from infomeans.files import writing
 from infomeans.naming import Names
 
@@ -109,7 +110,7 @@ class Labels:
 
         If clusters are merged, the probability of the merged cluster is the sum over its members.
         """
-        blocks = in_blocks(posteriors) if isinstance(posteriors, np.ndarray) else posteriors
+        blocks = in_parts(posteriors, ROWS) if isinstance(posteriors, np.ndarray) else posteriors
         found = joined((_judged(block, names) for block in blocks), len(ids))
         clusters, confidences, entropy = found
         titles = [names.of(k) for k in range(int(clusters.max(initial=0)) + 1)] if names else []
@@ -162,12 +163,6 @@ class Labels:
         more = {STABILITY: self.stability, OUTLIER: self.outliers, NAME: self.names}
         columns |= {name: value for name, value in more.items() if value is not None}
         return {name: value[rows] for name, value in columns.items()}
-
-
-def in_blocks(posteriors: Array) -> Iterator[Array]:
-    """Posteriors, some rows at a time; at least one block."""
-    for first in range(0, max(len(posteriors), 1), ROWS):
-        yield posteriors[first : first + ROWS]
 
 
 def joined(parts: Iterable[Sequence[NDArray[Any]]], n: int) -> list[NDArray[Any]]:

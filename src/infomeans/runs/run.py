@@ -23,12 +23,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zipfile import BadZipFile
 
 import numpy as np
 
 from infomeans._typing import Array
+from infomeans.data.memory import in_parts
 from infomeans.errors import InputError, Problems
 from infomeans.files import write_atomic, writing
 from infomeans.graph import Hierarchy
@@ -264,7 +265,7 @@ class Run:
         labels = self.labels = Labels.of(ids, posteriors, stability=stability, outliers=outliers)
         for file, array in ((_EMBEDDING, embedding), (_POSTERIORS, posteriors)):
             with writing(self.path / file) as opened:
-                np.save(opened, array, allow_pickle=False)
+                _save(opened, array)
         for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
             labels.write(self.path / name)
         write_atomic(self.path / METRICS, _dumps(metrics))
@@ -283,6 +284,15 @@ class Run:
         if not isinstance(content, dict):
             raise InputError(f"{self.path / name} is damaged: it is not a JSON object.")
         return content
+
+
+def _save(file: BinaryIO, array: Array) -> None:
+    """Write an array as .npy, part by part: it may be mapped from a file that exceeds memory."""
+    kind = np.lib.format.dtype_to_descr(array.dtype)
+    header = {"descr": kind, "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    for part in in_parts(array):
+        file.write(np.ascontiguousarray(part).data)
 
 
 def _mapped(path: Path) -> Array:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from infomeans._typing import Array, IntArray
+from infomeans.data.memory import in_parts
 from infomeans.metrics import accuracy, ari
 from infomeans.problems import cluster_problems, start_problems
 
@@ -77,12 +78,12 @@ class Fitted:
     @cached_property
     def labels(self) -> IntArray:
         """The most probable cluster of each sample (n,)."""
-        return self.posteriors.argmax(axis=1)
+        return np.concatenate([part.argmax(axis=1) for part in in_parts(self.posteriors)])
 
     @cached_property
     def confidences(self) -> Array:
         """The probability of that cluster (n,)."""
-        return self.posteriors.max(axis=1)
+        return np.concatenate([part.max(axis=1) for part in in_parts(self.posteriors)])
 
     @cached_property
     def sizes(self) -> IntArray:

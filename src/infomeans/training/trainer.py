@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -218,19 +219,19 @@ class Trainer:
         embedding, posteriors = map(everyone, self.shelf.columns(parts, len(x)))
         start, near = self._start, state.neighbors
         score, stability = (start.score, start.stability) if start else (None, None)
-        return Fitted(
+        fitted = Fitted(
             embedding.numpy(),
             posteriors.numpy(),
             None if state.initial is None else everyone(state.initial).cpu().numpy(),
             [record.as_dict() for record in self.history],
             choice=start.choice if start else None,
             stability=None if stability is None else stability.numpy(),
-            score=None if score is None else score(posteriors.argmax(dim=1).numpy()),
             start_seconds=start.seconds if start else None,
             number=start.number if start else None,
             n_selected=start.n_selected if start else None,
             neighbors=None if near is None else everyone(near.ids[:, :NEAREST]).cpu().numpy(),
         )
+        return fitted if score is None else replace(fitted, score=score(fitted.labels))
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
         n_clusters, columns = self.method.n_clusters, self.method.columns

@@ -19,6 +19,7 @@ import torch
 
 import infomeans
 from infomeans.data import Dataset
+from infomeans.data.memory import in_parts
 from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.deep import DeepEstimator
@@ -26,7 +27,6 @@ from infomeans.estimators.saving import write_model
 from infomeans.functional import entropy
 from infomeans.metrics import scores_of_labelled
 from infomeans.runs import Run
-from infomeans.runs.labels import in_blocks
 from infomeans.training import Callback, Fitted, Record
 from infomeans.workflows.duplicates import find_duplicates
 from infomeans.workflows.recut import check_same_data, kept_names
@@ -249,7 +249,7 @@ def describe(data: Dataset) -> dict[str, Any]:
 
 def _figures(fitted: Fitted) -> dict[str, Any]:
     mean, h_k_x = torch.zeros(fitted.posteriors.shape[1], dtype=torch.float64), 0.0
-    for block in in_blocks(fitted.posteriors):
+    for block in in_parts(fitted.posteriors):
         p, share = torch.as_tensor(block, dtype=torch.float64), len(block) / len(fitted.posteriors)
         mean += p.mean(dim=0) * share
         h_k_x += entropy(p).mean().item() * share
