@@ -59,63 +59,43 @@ class Shelf:
         return self.columns(((block,) for block in blocks), n)[0]
 
     def columns(self, blocks: Iterable[tuple[Tensor, ...]], n: int) -> tuple[Tensor, ...]:
-        """The same for blocks of several tensors that come together."""
+        """The same for blocks of several tensors that come together.
+
+        They are copied into their places at once. If many small blocks were kept between large
+        temporary ones, memory would be fragmented.
+        """
         blocks = iter(blocks)
-        first = next(blocks)
-        joins = [self._join(block, n) for block in first]
+        first, at = next(blocks), 0
+        columns = tuple(self._empty(block, n) for block in first)
         for parts in chain([first], blocks):
-            for join, part in zip(joins, parts, strict=True):
-                join.add(part)
+            for column, part in zip(columns, parts, strict=True):
+                column[at : at + len(part)] = part
+            at += len(parts[0])
             self.release()
-        return tuple(join.joined() for join in joins)
+        return columns
 
     def release(self) -> None:
         """Take the mapped rows of this shelf out of memory."""
         release(self._mapped)
 
-    def _join(self, first: Tensor, n: int) -> _Parts | _File:
-        """Where blocks like the first are joined; those on a GPU stay there."""
-        needed = n * math.prod(first.shape[1:]) * first.element_size()
-        limited = self.memory is not None and self.memory.limit is not None
-        if self.memory is None or not limited or first.device.type != "cpu":
-            return _Parts()
-        if needed <= SHARE * self.memory.size:
-            return _Parts()
-        self.memory.check_disk(needed)
+    def _empty(self, first: Tensor, n: int) -> Tensor:
+        """A tensor for n rows like those of the first block; on a GPU it stays there."""
+        shape, memory = (n, *first.shape[1:]), self.memory
+        needed = math.prod(shape) * first.element_size()
+        limited = memory is not None and memory.limit is not None
+        if memory is None or not limited or first.device.type != "cpu":
+            return first.new_empty(shape)
+        if needed <= SHARE * memory.size:
+            return first.new_empty(shape)
+        memory.check_disk(needed)
         kind = torch.empty(0, dtype=first.dtype).numpy().dtype
-        with self.memory.file() as file:
+        with memory.file() as file:
             file.truncate(needed)
-            array: np.memmap[Any, Any] = np.memmap(file, kind, "r+", shape=(n, *first.shape[1:]))
-        self._mapped.add(array._mmap)  # type: ignore[attr-defined]
-        MAPPED.add(array._mmap)  # type: ignore[attr-defined]
-        return _File(array)
-
-
-class _Parts:
-    """Blocks in memory."""
-
-    def __init__(self) -> None:
-        self.parts: list[Tensor] = []
-
-    def add(self, block: Tensor) -> None:
-        self.parts.append(block)
-
-    def joined(self) -> Tensor:
-        return torch.cat(self.parts)
-
-
-class _File:
-    """Blocks in a mapped file."""
-
-    def __init__(self, array: np.memmap[Any, Any]) -> None:
-        self.rows, self.at = torch.from_numpy(array), 0
-
-    def add(self, block: Tensor) -> None:
-        self.rows[self.at : self.at + len(block)] = block
-        self.at += len(block)
-
-    def joined(self) -> Tensor:
-        return self.rows
+            array: np.memmap[Any, Any] = np.memmap(file, kind, "r+", shape=shape)
+        mapped = array._mmap  # type: ignore[attr-defined]
+        self._mapped.add(mapped)
+        MAPPED.add(mapped)
+        return torch.from_numpy(array)
 
 
 IN_MEMORY = Shelf()

@@ -27,6 +27,7 @@ from infomeans import functional as IF
 from infomeans.data import Dataset
 from infomeans.data.arrays import channel_axis
 from infomeans.data.rows import BLOCK
+from infomeans.data.shelf import IN_MEMORY
 from infomeans.errors import InputError, warn_caller
 from infomeans.estimators import saving
 from infomeans.estimators.display import ClusterDisplay
@@ -38,7 +39,7 @@ from infomeans.threads import allowed, limited, step_threads
 from infomeans.training import make_fabric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
@@ -92,7 +93,7 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: ArrayLike | Dataset) -> Array:
         """The clean embedding (n, d)."""
         check_is_fitted(self, "model_")
-        return _joined(z for (z,) in self._outputs(X, posteriors=False))
+        return _joined(self._outputs(X, posteriors=False), X)[0]
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Save the fitted model to a folder; `infomeans.load` reads it back.
@@ -234,7 +235,7 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     def predict_proba(self, X: ArrayLike | Dataset) -> Array:
         """The posteriors (n, n_clusters)."""
         check_is_fitted(self, "model_")
-        return _joined(p for _, p in self._outputs(X))
+        return _joined(((p,) for _, p in self._outputs(X)), X)[0]
 
     def outlier_score(self, X: ArrayLike | Dataset) -> Array:
         """How strange each sample is (n,): the share of the fitted samples that are less strange.
@@ -251,7 +252,7 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         data, cpu, model = self._dataset(X, reset=False), torch.device("cpu"), self.model_
         with limited(self.n_threads), torch.inference_mode():
             blocks = (model.prepare(block, cpu) for block in data.blocks())
-            return _joined(self.model_.strangeness(x) for x in blocks)
+            return _joined(((self.model_.strangeness(x),) for x in blocks), data)[0]
 
     def score(self, X: ArrayLike | Dataset, y: object = None) -> float:
         """The mutual information I(X;K) of `predict_proba(X)`, in nats; y is ignored.
@@ -272,8 +273,8 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
 
     def _outcome(self, X: ArrayLike | Dataset) -> tuple[Array, Array]:
         """The embedding (n, d) and the posteriors (n, n_clusters)."""
-        embeddings, posteriors = zip(*self._outputs(X), strict=True)
-        return _joined(embeddings), _joined(posteriors)
+        embedding, posteriors = _joined(self._outputs(X), X)
+        return embedding, posteriors
 
     def _check_seen(self, what: str) -> None:
         """Refuse what only a model that has just been fitted knows."""
@@ -327,5 +328,8 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     ) -> nn.Module: ...
 
 
-def _joined(parts: Any) -> Array:
-    return torch.cat([part.cpu() for part in parts]).numpy()
+def _joined(blocks: Iterable[tuple[Tensor, ...]], X: ArrayLike | Dataset) -> list[Array]:
+    """Outputs of all samples of X, from those of blocks."""
+    n = len(X if isinstance(X, Dataset) else np.asarray(X))
+    parts = (tuple(part.cpu() for part in block) for block in blocks)
+    return [column.numpy() for column in IN_MEMORY.columns(parts, n)]

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from infomeans._typing import Array
 from infomeans.data.rows import Feed
+from infomeans.data.shelf import IN_MEMORY
 from infomeans.model.folder import tensors_under
 from infomeans.processes import ALONE, Processes
 
@@ -150,7 +151,7 @@ class Strangeness(nn.Module):
         unknown = dict.fromkeys(("middle", "spread", "quantiles"), origin)
         found = {f"{part}.{name}": t for part, own in parts.items() for name, t in own.items()}
         made = cls({**looked_at, **unknown, **found})
-        signs = torch.cat([made.signs(block) for block in x.blocks()])
+        signs = IN_MEMORY.rows((made.signs(block) for block in x.blocks()), len(x))
         signs = processes.gathered(signs)
         made.middle, made.spread = _standard(signs)
         strangeness = made.strongest(signs)

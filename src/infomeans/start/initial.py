@@ -35,7 +35,7 @@ UNEVEN = 0.95
 COMPARED = 2_000
 """Number of samples that the others are compared with, if only some were looked at."""
 
-SAMPLE_BYTES, FEWEST_SELECTED, PER_CLUSTER = 4096, 20_000, 200
+SAMPLE_BYTES, FEWEST_SELECTED, PER_CLUSTER = 8192, 20_000, 200
 """Memory that the graph needs per sample, and the fewest samples to look at, in all and per
 cluster."""
 
