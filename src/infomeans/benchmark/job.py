@@ -31,6 +31,7 @@ from infomeans.metrics import scores
 from infomeans.start.initial import N_INIT
 from infomeans.threads import limited
 from infomeans.training import Settings, kept, resolve_settings
+from infomeans.training.checkpoint import remove_checkpoint
 from infomeans.training.votes import VOTES
 from infomeans.workflows.baselines import NAMES as BASELINES
 from infomeans.workflows.baselines import ON_DATA as UNTRAINED
@@ -135,7 +136,7 @@ def _run_job(
     if results is not None and job.key not in results.done():
         results.append(row)
     if found.state is not None:
-        found.state.unlink(missing_ok=True)
+        remove_checkpoint(found.state)
     return row
 
 
@@ -185,7 +186,7 @@ def pretrained(
         # Another process may have trained the same one in the meantime.
         write_atomic(origin, trained_by)
         encoder.save(folder, overwrite=True)
-        state.unlink(missing_ok=True)
+        remove_checkpoint(state)
     return load_model(folder), json.loads(origin.read_text()) if origin.exists() else None
 
 

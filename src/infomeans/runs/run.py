@@ -2,7 +2,8 @@
 
 config.json             arguments, data and versions
 history.jsonl           one line per epoch, written during training
-checkpoint.safetensors  the state after the last epoch
+checkpoint.safetensors  the state after the last epoch; what was found once is in
+                        checkpoint-start.safetensors
 model/                  everything needed for prediction
 embedding.npy           the embedding of every sample
 posteriors.npy          the probability of every cluster for every sample

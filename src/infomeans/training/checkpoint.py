@@ -90,7 +90,7 @@ class Checkpoint:
     @property
     def start_path(self) -> Path:
         """The file of what was found once."""
-        return self.path.with_name(f"{self.path.stem}-start{self.path.suffix}")
+        return start_file(self.path)
 
     @staticmethod
     def _write(path: Path, content: Mapping[str, Any]) -> None:
@@ -121,6 +121,17 @@ class Checkpoint:
                     f"checkpoint {self.path} belongs to another training: its {name} is "
                     f"{theirs!r}, not {ours!r}. Name another file or delete this one."
                 )
+
+
+def start_file(path: Path) -> Path:
+    """The file beside a checkpoint with what was found once."""
+    return path.with_name(f"{path.stem}-start{path.suffix}")
+
+
+def remove_checkpoint(path: Path) -> None:
+    """Delete both files of a checkpoint, if they exist."""
+    path.unlink(missing_ok=True)
+    start_file(path).unlink(missing_ok=True)
 
 
 def _safetensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> Iterator[bytes]:
