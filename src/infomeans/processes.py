@@ -7,7 +7,7 @@ which go through `gathered`. Decisions are made from sums, or by the first proce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 import torch
@@ -85,6 +85,19 @@ class Processes:
     def any(self, flag: bool) -> bool:
         """Whether it is true for any process."""
         return self.count_of(int(flag)) > 0
+
+    def least(self, n: int) -> int:
+        """The smallest of the whole numbers of all processes."""
+        if self.alone:
+            return n
+        smallest = self._number(n)
+        dist.all_reduce(smallest, dist.ReduceOp.MIN)
+        return int(smallest)
+
+    def same(self, tensors: Iterable[Tensor]) -> None:
+        """Give all processes the tensors of the first, in place."""
+        for tensor in tensors if not self.alone else ():
+            dist.broadcast(tensor.detach(), src=0)
 
     def gathered(self, rows: Tensor) -> Tensor:
         """The rows (n, ...) of all samples, from the rows of each process."""

@@ -12,7 +12,7 @@ def started_by_torchrun() -> bool:
 
 def is_first() -> bool:
     """Whether this process writes files and talks to the user."""
-    return not started_by_torchrun() or number("RANK") == 0
+    return not started_by_torchrun() or number("RANK", 0) == 0
 
 
 def on_this_machine() -> int:
@@ -38,6 +38,6 @@ def speaks_first() -> bool:
         return True
 
 
-def number(name: str) -> int:
-    """A whole number in the environment; 1 if it is not there."""
-    return int(os.environ.get(name, "1"))
+def number(name: str, default: int = 1) -> int:
+    """A whole number in the environment."""
+    return int(os.environ.get(name, default))

@@ -40,6 +40,19 @@ def test_the_network_assigns_the_samples_that_were_not_looked_at(blobs, estimato
     assert accuracy(y, model.labels_) > 0.97
 
 
+@pytest.mark.parametrize("options", [{"init": "soft_kmeans"}, {"sizes": "free"}])
+def test_any_start_can_be_found_in_a_selection(blobs, options):
+    X, y = blobs
+    model = fitted(X, **options)
+    assert model.fitted_.n_selected == 300
+    assert accuracy(y, model.labels_) > 0.97
+
+
+def test_neighbours_of_all_samples_are_found_after_a_selection(blobs):
+    X, y = blobs
+    assert accuracy(y, fitted(X, infomeans.MIPairs).labels_) > 0.97
+
+
 def test_files_instead_of_memory_change_nothing(blobs):
     X, _ = blobs
     free, limited = fitted(X), fitted(X, limit=250_000)

@@ -203,7 +203,7 @@ def cluster(
     folder = out or free_folder(f"{_name(given['source'] or '')}-{given['method']}")
     if resume and not problems and Run(folder).complete:
         say(f"{folder} is already complete; nothing to do.")
-        if not Run(folder).report.exists():
+        if is_first() and not Run(folder).report.exists():
             leave_report(Run(folder))
         return
     if resume and memory is None and not problems:

@@ -37,3 +37,12 @@ def channels_first(X: NDArray[np.generic]) -> NDArray[np.generic]:
 def network_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of one sample as networks take it: (d,) or (c, h, w)."""
     return channels_first(np.empty((1, *shape), dtype=bool)).shape[1:]
+
+
+def channels_last(X: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Samples with the channels of images in the last axis; vectors and grey images unchanged.
+
+    Sums over features then have the same order, whatever the layout.
+    """
+    axis = channel_axis(X.shape)
+    return X if axis is None else np.ascontiguousarray(np.moveaxis(X, axis, -1))

@@ -112,7 +112,7 @@ class Memory:
     def full_disk(self, needed: float, free: float = 0) -> OSError:
         """The error of a disk that has no room for the samples."""
         text = (
-            f"the disk is too full to store the decoded samples: {shown(needed)} are needed, "
+            f"the disk is too full for what exceeds the memory: {shown(needed)} are needed, "
             f"{shown(free)} are free; make room, or use more --memory (memory=)"
         )
         return OSError(errno.ENOSPC, text, str(self.folder or tempfile.gettempdir()))
@@ -125,6 +125,14 @@ def shown(size: float) -> str:
             return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
         size /= 1024
     return f"{size:,.1f} GiB"
+
+
+def total_memory() -> float:
+    """Memory of the machine in bytes; infinity if the system does not report it."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return float("inf")
 
 
 def free_memory() -> float:

@@ -149,8 +149,10 @@ class ArrayRows(Rows):
         return self.array
 
     def part(self, first: int, end: int) -> Rows:
-        """A slice, which copies nothing."""
-        return ArrayRows(self.array[first:end])
+        """A slice, which copies nothing; the whole array stays in memory."""
+        part = ArrayRows(self.array[first:end])
+        part.held = self.held
+        return part
 
 
 class MappedRows(ArrayRows):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import weakref
 from collections.abc import Iterable
 from itertools import chain
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import torch
@@ -90,12 +92,23 @@ class Shelf:
         memory.check_disk(needed)
         kind = torch.empty(0, dtype=first.dtype).numpy().dtype
         with memory.file() as file:
-            file.truncate(needed)
+            _reserve(file, needed, memory)
             array: np.memmap[Any, Any] = np.memmap(file, kind, "r+", shape=shape)
         mapped = array._mmap  # type: ignore[attr-defined]
         self._mapped.add(mapped)
         MAPPED.add(mapped)
         return torch.from_numpy(array)
+
+
+def _reserve(file: IO[bytes], needed: int, memory: Memory) -> None:
+    """Give a file its room at once: a full disk would kill a process that writes to a map."""
+    file.truncate(needed)
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(file.fileno(), 0, needed)
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise memory.full_disk(needed) from error
 
 
 IN_MEMORY = Shelf()

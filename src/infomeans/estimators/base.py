@@ -93,7 +93,8 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: ArrayLike | Dataset) -> Array:
         """The clean embedding (n, d)."""
         check_is_fitted(self, "model_")
-        return _joined(self._outputs(X, posteriors=False), X)[0]
+        data = self._dataset(X, reset=False)
+        return _joined(self._outputs(data, posteriors=False), len(data))[0]
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Save the fitted model to a folder; `infomeans.load` reads it back.
@@ -235,7 +236,8 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     def predict_proba(self, X: ArrayLike | Dataset) -> Array:
         """The posteriors (n, n_clusters)."""
         check_is_fitted(self, "model_")
-        return _joined(((p,) for _, p in self._outputs(X)), X)[0]
+        data = self._dataset(X, reset=False)
+        return _joined(((p,) for _, p in self._outputs(data)), len(data))[0]
 
     def outlier_score(self, X: ArrayLike | Dataset) -> Array:
         """How strange each sample is (n,): the share of the fitted samples that are less strange.
@@ -252,7 +254,7 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         data, cpu, model = self._dataset(X, reset=False), torch.device("cpu"), self.model_
         with limited(self.n_threads), torch.inference_mode():
             blocks = (model.prepare(block, cpu) for block in data.blocks())
-            return _joined(((self.model_.strangeness(x),) for x in blocks), data)[0]
+            return _joined(((self.model_.strangeness(x),) for x in blocks), len(data))[0]
 
     def score(self, X: ArrayLike | Dataset, y: object = None) -> float:
         """The mutual information I(X;K) of `predict_proba(X)`, in nats; y is ignored.
@@ -273,7 +275,8 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
 
     def _outcome(self, X: ArrayLike | Dataset) -> tuple[Array, Array]:
         """The embedding (n, d) and the posteriors (n, n_clusters)."""
-        embedding, posteriors = _joined(self._outputs(X), X)
+        data = self._dataset(X, reset=False)
+        embedding, posteriors = _joined(self._outputs(data), len(data))
         return embedding, posteriors
 
     def _check_seen(self, what: str) -> None:
@@ -328,8 +331,7 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     ) -> nn.Module: ...
 
 
-def _joined(blocks: Iterable[tuple[Tensor, ...]], X: ArrayLike | Dataset) -> list[Array]:
-    """Outputs of all samples of X, from those of blocks."""
-    n = len(X if isinstance(X, Dataset) else np.asarray(X))
+def _joined(blocks: Iterable[tuple[Tensor, ...]], n: int) -> list[Array]:
+    """Outputs of n samples, from those of blocks."""
     parts = (tuple(part.cpu() for part in block) for block in blocks)
     return [column.numpy() for column in IN_MEMORY.columns(parts, n)]

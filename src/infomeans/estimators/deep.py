@@ -98,7 +98,8 @@ class DeepEstimator(SampleEstimator):
         """
         fabric, processes = join(self.device, self.precision)
         seed = processes.made_once(self._seed)
-        _check_parts(data, settings, processes)
+        said = f"{type(self).__name__} {n_clusters} {self.checkpoint is None} {settings}"
+        _check_parts(data, settings, processes, said)
         callbacks = [*(self.callbacks or ()), *([ProgressBars()] if self.verbose else [])]
         try:
             with isolated(), limited(self.n_threads), ExitStack() as threads:
@@ -125,6 +126,8 @@ class DeepEstimator(SampleEstimator):
                     and network.projects
                 ):
                     network.start(processes.total(network.scatter(x.blocks())))
+                # Modules of the user start with other random weights in every process.
+                processes.same([*network.parameters(), *network.buffers()])
                 trainer = Trainer(
                     fabric,
                     model,
@@ -138,7 +141,7 @@ class DeepEstimator(SampleEstimator):
                 )
                 yield trainer, x
         finally:
-            for callback in callbacks:
+            for callback in callbacks if processes.first else ():
                 callback.on_end()
 
     def _checkpoint(
@@ -175,8 +178,8 @@ class DeepEstimator(SampleEstimator):
         return LIMITS
 
 
-def _check_parts(data: Dataset, settings: Settings, processes: Processes) -> None:
-    """Refuse processes that have different data, or too few samples each."""
+def _check_parts(data: Dataset, settings: Settings, processes: Processes, said: str) -> None:
+    """Refuse processes that have different data or parameters, or too few samples each."""
     if processes.alone:
         return
     most = min(settings.batches(len(data)), settings.batch_size)
@@ -186,8 +189,8 @@ def _check_parts(data: Dataset, settings: Settings, processes: Processes) -> Non
             f"{settings.batch_size}; start at most {most}, or give a smaller batch_size."
         )
     processes.check_same(
-        data.fingerprint,
-        "process {} has other data than process 0; all must open the same files.",
+        f"{data.fingerprint} {said}",
+        "process {} has other data or parameters than process 0; all must call fit alike.",
     )
 
 

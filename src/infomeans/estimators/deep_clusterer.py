@@ -13,7 +13,7 @@ from torch import nn
 
 from infomeans import functional as IF
 from infomeans.data import Dataset
-from infomeans.data.arrays import channels_first, network_shape
+from infomeans.data.arrays import channels_first, channels_last, network_shape
 from infomeans.errors import few
 from infomeans.estimators.base import COUNT, SampleClusterer
 from infomeans.estimators.deep import DeepEstimator
@@ -275,7 +275,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         if isinstance(init, str) and init == "auto" and len(data) > 2 * n_clusters > 2:
             embedded = takes_embeddings(self.network)
             return choose_start(
-                data.batch,
+                lambda index: channels_last(data.batch(index)),
                 z,
                 n_clusters,
                 seed=trainer.seed,
@@ -378,7 +378,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
 
         def looked_up() -> int:
             chosen = np.random.default_rng(0).permutation(len(data))[:LOOKED_AT]
-            some = data.batch(np.sort(chosen))
+            some = channels_last(data.batch(np.sort(chosen)))
             with limited(self.n_threads):
                 return max(least, finest_number(View("data", some)(some), k_max=self.k_max))
 

@@ -19,10 +19,11 @@ from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans._typing import Array, IntArray
-from infomeans.data.memory import Memory
+from infomeans.data.memory import SHARE, Memory, total_memory
 from infomeans.graph.agglomeration import Sizes, clusters_and_graph
 from infomeans.methods.state import Neighbors
 from infomeans.start.score import Score
+from infomeans.torchrun import on_this_machine
 
 Init = Literal["auto", "graph", "kmeans", "soft_kmeans"] | ArrayLike
 NAMES = ("auto", "graph", "kmeans", "soft_kmeans")
@@ -69,6 +70,8 @@ class Start:
         Whether the clusters were cut without regard to their sizes.
     n_selected : int, optional
         Number of samples that were looked at, if not all.
+    was_uneven : bool, optional
+        Whether the sizes of the clusters were uneven in these.
     """
 
     labels: Tensor
@@ -81,6 +84,7 @@ class Start:
     number: Mapping[str, Any] | None = None
     free: bool = False
     n_selected: int | None = None
+    was_uneven: bool | None = None
 
     def of_selected(self, selected: IntArray, z: Array) -> Start:
         """The start of all samples, from that of some: the others have no cluster yet.
@@ -99,20 +103,29 @@ class Start:
         stability, score = self.stability, self.score
         if stability is not None:
             few = np.linspace(0, len(selected) - 1, min(len(selected), COMPARED)).astype(int)
-            stability = stability[few][_nearest(z, z[selected[few]])]
+            known, stability = stability, stability[few][_nearest(z, z[selected[few]])]
+            stability[selected] = known
+        targets = self.targets
+        if targets is not None:
+            soft, targets = targets, targets.new_zeros(len(z), targets.shape[1])
+            targets[selected] = soft
         if score is not None:
             score = replace(score, samples=torch.as_tensor(selected)[score.samples])
         return replace(
             self,
             labels=labels,
+            targets=targets,
             neighbors=None,
             stability=stability,
             score=score,
             n_selected=len(selected),
+            was_uneven=self.uneven(int(self.labels.max()) + 1),
         )
 
     def uneven(self, n_clusters: int) -> bool:
         """Whether the sizes of the clusters are far from equal, by their entropy."""
+        if self.was_uneven is not None:
+            return self.was_uneven
         known = self.labels[self.labels >= 0]
         shares = torch.bincount(known, minlength=n_clusters).double() / len(known)
         return IF.entropy(shares).item() < UNEVEN * math.log(n_clusters)
@@ -130,6 +143,7 @@ class Start:
             "number": self.number,
             "free": self.free,
             "n_selected": self.n_selected,
+            "was_uneven": self.was_uneven,
         }
 
     @classmethod
@@ -146,8 +160,9 @@ class Start:
 def start_samples(memory: Memory, n_clusters: int) -> int:
     """Number of samples that initial clusters can be found in, within a limit of the memory."""
     fewest = max(FEWEST_SELECTED, PER_CLUSTER * n_clusters)
-    most = memory.size / SAMPLE_BYTES
-    return max(int(min(most, sys.maxsize)), fewest)
+    # What is free now must not decide; the machine may.
+    size = memory.limit or SHARE * total_memory() / on_this_machine()
+    return max(int(min(size / SAMPLE_BYTES, sys.maxsize)), fewest)
 
 
 def _nearest(z: Array, some: Array, block: int = 16_384) -> IntArray:

@@ -76,7 +76,8 @@ class Checkpoint:
         content = self._read(self.path)
         self._check(content["identity"])
         state: dict[str, Any] = {**content["state"], "found": None}
-        self._start = content["start"]
+        # Checkpoints of earlier versions have none.
+        self._start = content.get("start")
         if self._start is not None:
             lasting = self._read(self.start_path)
             if lasting["key"] != self._start:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 import torch
 from lightning_fabric import Fabric
@@ -13,6 +14,9 @@ from infomeans.processes import Processes
 from infomeans.torchrun import number as number_of
 from infomeans.torchrun import on_this_machine, started_by_torchrun
 
+PATIENCE = timedelta(days=7)
+"""How long processes wait for each other; torchrun ends them if one of them dies."""
+
 ACCEPTED = "'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'"
 
 
@@ -22,8 +26,9 @@ def make_fabric(device: str, precision: str = "32-true") -> Fabric:
     Processes that torchrun has started each take another GPU.
     """
     name, number = checked_device(device)
-    if not number and started_by_torchrun() and name != "cpu" and torch.cuda.is_available():
-        number = str(number_of("LOCAL_RANK"))
+    if not number and started_by_torchrun() and name in ("auto", "cuda"):
+        enough = torch.cuda.device_count() >= on_this_machine()
+        name, number = ("cuda", str(number_of("LOCAL_RANK", 0))) if enough else ("cpu", "")
     devices = [int(number)] if number else 1
     with _silent("lightning_fabric.utilities.rank_zero"):
         return Fabric(accelerator=name, devices=devices, precision=precision)  # type: ignore[arg-type]
@@ -53,7 +58,8 @@ def join(device: str, precision: str = "32-true") -> tuple[Fabric, Processes]:
         )
     # Some methods drop the decoder, whose parameters then have no gradients. Which ones these are
     # does not change within a phase.
-    strategy = DDPStrategy(static_graph=True)
+    # The others wait while the first process finds the start, however long that takes.
+    strategy = DDPStrategy(static_graph=True, timeout=PATIENCE)
     with _silent("lightning_fabric.utilities.rank_zero"):
         fabric = Fabric(
             accelerator=name if gpus >= count or name == "cpu" else "cpu",

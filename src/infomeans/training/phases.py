@@ -123,7 +123,9 @@ class Loop:
         sums: dict[str, Tensor] = {}
         order = x.order(samples).to(self.fabric.device)
         n_samples = self.processes.count_of(len(order))
-        batches = order.tensor_split(self.settings.batches(n_samples))
+        # No process may have an empty batch.
+        steps = min(self.settings.batches(n_samples), self.processes.least(len(order)))
+        batches = order.tensor_split(max(steps, 1))
         shares = self._shares(batches)
         for done, (index, share) in enumerate(zip(batches, shares, strict=True), start=1):
             known = () if state is None else self._known(x, state, index, targets)
@@ -137,6 +139,8 @@ class Loop:
                 self.on_step(done, len(batches))
             if state is not None and done % RELEASED == 0:
                 state.shelf.release()
+        # Statistics of a BatchNorm differ between processes; those of the first are kept.
+        self.processes.same(self.step.buffers())
         sums = self.processes.total(sums)
         record.add_terms({name: value.item() / n_samples for name, value in sums.items()})
         check_finite(record.loss, "loss", record, self.settings)
@@ -161,7 +165,7 @@ class Loop:
             chosen = ids.gather(1, torch.multinomial(weights, 1)).squeeze(1)
             neighbors = x.anywhere(chosen.long())
         q = state.targets[index] if targets else None
-        places = index if self.processes.alone else state.index.to(index)[index]
+        places = index + self.processes.span(state.n_samples)[0]
         return q, places, state.column_rows(index), neighbors
 
     @property
@@ -289,7 +293,7 @@ def mean_loss(
     """Mean loss of pretraining over some samples, given in batches, without noise."""
     total = 0.0
     with evaluating(step), fabric.autocast():
-        for part in map(x.batch, index):
+        for part in map(x.batch, filter(len, index)):
             terms = step.terms(Batch(step.network, part, drop=False))
             total += float(sum(terms.values())) * len(part)
     sums = processes.total({"loss": torch.tensor(total, dtype=torch.float64)})

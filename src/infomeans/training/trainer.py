@@ -289,7 +289,8 @@ class Trainer:
         # Samples without an initial cluster have nothing to train against.
         all_known = not self.processes.any(bool((initial < 0).any()))
         known = None if all_known else (initial >= 0).nonzero().flatten().cpu()
-        settled = -(-SETTLED // self.settings.batches(x.n_samples))
+        n_known = self.processes.count_of(int((initial >= 0).sum()))
+        settled = -(-SETTLED // self.settings.batches(n_known))
 
         def train(record: Record) -> bool:
             loop.epoch(record, x, state, samples=known)
@@ -379,7 +380,11 @@ class Trainer:
     def _score(self, state: SampleState) -> float | None:
         """The score of the present clusters, if the start was chosen by one."""
         score = self._start and self._start.score
-        return score(hard_labels(self.method, state)) if score else None
+        if not score:
+            return None
+        labels = hard_labels(self.method, state)
+        # Machines may round differently, but must decide alike.
+        return self.processes.made_once(lambda: score(labels))
 
     def _run(self, phase: Phase, train: Callable[[Record], bool]) -> None:
         """A phase: train epoch after epoch, until that says it is done or a callback does."""
