@@ -113,8 +113,9 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
     callbacks : list of Callback, optional
         Called during training; see `infomeans.training.Callback`.
     checkpoint : path, optional
-        File that keeps the state of the training after every epoch. If it exists, fit resumes from
-        it, and the result is the same as without the interruption.
+        File that keeps the state of the training after every epoch; a second one beside it keeps
+        what was found once. If it exists, fit resumes from it, and the result is the same as
+        without the interruption.
 
     Attributes
     ----------
