@@ -12,7 +12,7 @@ def test_long_embeddings_are_projected_to_their_principal_components():
     torch.manual_seed(0)
     x = torch.randn(300, 100) * torch.linspace(3, 0.1, 100)
     network = build_network("residual", (100,), 5)
-    network.start(x.split(120))
+    network.start(network.scatter(x.split(120)))
     z = network(x - x.mean(dim=0)).detach()
     assert z.shape == (300, COMPONENTS)
     covariance = torch.cov(z.T)
@@ -26,7 +26,7 @@ def test_long_embeddings_are_projected_to_their_principal_components():
 def test_short_embeddings_start_unchanged():
     x = torch.randn(20, 8)
     network = build_network("residual", (8,), 5)
-    network.start([x])
+    assert not network.projects
     torch.testing.assert_close(network(x), x)
 
 

@@ -269,7 +269,9 @@ class Nearest(nn.Module):
         components = some.new_empty(some.shape[1], 0)
         if some.shape[1] > COMPONENTS:
             centred = some - mean
-            components = torch.linalg.eigh(centred.T @ centred).eigenvectors[:, -COMPONENTS:]
+            # As a loaded model has them: products of other layouts are rounded differently.
+            vectors = torch.linalg.eigh(centred.T @ centred).eigenvectors
+            components = vectors[:, -COMPONENTS:].contiguous()
         tensors = {"mean": mean.float(), "components": components.float()}
         projected = cls(**tensors, samples=some).projected(some)
         return {**tensors, "samples": projected.float()}
