@@ -24,7 +24,8 @@ def test_what_is_measured_adds_up_over_any_chunks(chunk, monkeypatch):
     assert mean_change(state, before) == pytest.approx(expected.item())
     assert measure(method, state)["empty"] == 0
     # One process of several adds its sums to those of the others.
-    assert [set(part) for part in sums] == [{"same"}, {"change"}, {"p", "h", "sizes"}]
+    wanted = [{"same", "known"}, {"change"}, {"p", "h", "sizes"}]
+    assert [set(part) for part in sums] == wanted
     assert all(isinstance(value, torch.Tensor) for part in sums for value in part.values())
 
 

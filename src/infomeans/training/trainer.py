@@ -103,7 +103,8 @@ class Trainer:
         self.history: list[Record] = []
         self._announced = False
         self._start: Start | None = None
-        self._lasting: dict[str, Any] | None = None
+        self._near: Neighbors | None = None
+        self._pretrained = False
         # The scaling stays on the CPU, where samples are prepared: not every device has doubles.
         self.network.to(fabric.device)
         # Convolutions on a CPU are faster with channels last; other layers ignore it.
@@ -201,7 +202,7 @@ class Trainer:
             What is known of the samples in the end.
         """
         method = self.method.to(self.fabric.device)
-        self._start = start
+        self._start, self._pretrained = start, True
         state = self._first_state(z, start)
         method.start(state)
         if start is not None:
@@ -269,7 +270,7 @@ class Trainer:
             neighbors = self.processes.made_once(
                 lambda: Neighbors.of_graph(neighbor_graph(everything, count))
             )
-        self._lasting = {**(start.lasting if start else {}), "neighbors": neighbors}
+        self._near = neighbors
         return neighbors and neighbors.map(self.processes.own).on(z.device)
 
     def _warm_up(self, x: Feed, state: SampleState) -> None:
@@ -433,7 +434,13 @@ class Trainer:
                 "history": [record.as_dict() for record in self.history],
             }
             if self.processes.first:
-                self.checkpoint.save(state, self._lasting)
+                self.checkpoint.save(state, self._lasting())
+
+    def _lasting(self) -> dict[str, Any] | None:
+        """What was found before the warm-up and does not change any more."""
+        if not self._pretrained:
+            return None
+        return {**(self._start.lasting if self._start else {}), "neighbors": self._near}
 
     def _pretraining_step(self) -> TrainingStep:
         own = self.method.to(self.fabric.device) if self._pretraining() == "own" else None
