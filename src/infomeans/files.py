@@ -1,13 +1,17 @@
-"""Atomic writing of files."""
+"""Write files atomically, and read JSON that may be damaged."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from infomeans.errors import InputError
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
@@ -40,6 +44,24 @@ def writing(path: Path) -> Iterator[BinaryIO]:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     _sync_folder(target.parent)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; an InputError if there is something else."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except RecursionError as error:
+        raise InputError(f"{path} is damaged: it is nested too deeply.") from error
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: {error}") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is damaged: it is not a JSON object.")
+    return content
+
+
+def json_hash(content: Mapping[str, Any]) -> str:
+    """The SHA-256 of an object that JSON can hold, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -53,7 +53,7 @@ class Names:
         """Read a file of names and check that it fits the clusters of a run."""
         try:
             plain = json.loads(path.read_text(encoding="utf-8-sig"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path} is not JSON: {error}") from error
         try:
             made = cls._from_json(plain)

@@ -176,8 +176,12 @@ def _passive() -> Iterator[None]:
 
 
 def asked() -> int | None:
-    """The number of threads requested through `limited`; None outside of it."""
-    return _asked.get()
+    """The number of threads requested through `limited`; None outside of it.
+
+    It is one in a forked process, which has none of the threads that its parent had started: OpenMP
+    would wait for them forever.
+    """
+    return 1 if _Forked.here else _asked.get()
 
 
 def allowed() -> int:
@@ -208,6 +212,9 @@ def limited(n_threads: int | None) -> Iterator[None]:
     n_threads : int, optional
         Number of threads; None changes nothing.
     """
+    if _Forked.here:
+        _forget_threads()
+        n_threads = 1
     if n_threads is None:
         yield
         return
@@ -267,7 +274,34 @@ class _Outside:
     blas_inside = 0
 
 
+class _Forked:
+    """Whether this process was forked from another one, and which has been told of it."""
+
+    here = False
+    told: int | None = None
+
+
 _here, _lock = _Inside(), threading.Lock()
+
+
+def _after_fork() -> None:
+    """Start anew in a forked process, whose parent may have held the lock."""
+    global _lock
+    _Forked.here, _lock = True, threading.Lock()
+    _Outside.inside = _Outside.blas_inside = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _forget_threads() -> None:
+    """Let all libraries of a forked process compute with one thread."""
+    if _Forked.told != os.getpid():
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(1)
+        _Forked.told = os.getpid()
 
 
 @contextmanager

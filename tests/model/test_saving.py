@@ -1,9 +1,11 @@
+import hashlib
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from safetensors.torch import load_file, save_file
+import torch
+from safetensors.torch import load_file, save
 from sklearn.base import clone
 from torch import nn
 
@@ -20,11 +22,30 @@ from infomeans import (
     SRKMeans,
 )
 from infomeans.errors import InputError
+from infomeans.files import json_hash
 from infomeans.functional import affine
 
 GAINED = ("method.tau", "method.components", "strangeness.")
 DEEP = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
 QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
+
+
+def forge(path, tensors=None, without=(), **changes):
+    """Change a saved model, with hashes that fit, as a stranger might."""
+    description = json.loads((path / "model.json").read_text())
+    description = {n: v for n, v in description.items() if n not in ("sha256", *without)}
+    description |= changes
+    if tensors is not None:
+        packed = save(tensors)
+        name = hashlib.sha256(packed).hexdigest()[:16] + ".safetensors"
+        (path / name).write_bytes(packed)
+        description["weights"] = name
+    description["sha256"] = json_hash(description)
+    (path / "model.json").write_text(json.dumps(description))
+
+
+def weights_of(path):
+    return path / json.loads((path / "model.json").read_text())["weights"]
 
 
 def saved(model, path):
@@ -127,11 +148,10 @@ def test_a_module_that_does_not_fit_the_weights_is_told_where(blobs, tmp_path, l
 def test_weights_of_ours_that_do_not_fit_are_named(blobs, tmp_path):
     model = MIADM(4, **QUICK).fit(blobs[0])
     model.save(tmp_path / "model")
-    (weights,) = (tmp_path / "model").glob("*.safetensors")
-    tensors = load_file(weights)
+    tensors = load_file(weights_of(tmp_path / "model"))
     gone = next(name for name in tensors if name.startswith("network.") and name.endswith("weight"))
     del tensors[gone]
-    save_file(tensors, weights)
+    forge(tmp_path / "model", tensors)
     with pytest.raises(InputError, match=gone.removeprefix("network.")):
         infomeans.load(tmp_path / "model")
 
@@ -238,6 +258,7 @@ def test_a_model_of_the_first_format_is_read_and_replaced(blobs, tmp_path):
     description = json.loads((path / "model.json").read_text())
     (path / "input.json").write_text(json.dumps(description.pop("input")))
     description["params"]["device"] = "cuda"
+    del description["sha256"]
     (path / "model.json").write_text(json.dumps({**description, "format": 1}))
     assert infomeans.data.open(X, like=path).schema.sample_shape == (6,)
     loaded = infomeans.load(path)
@@ -282,14 +303,9 @@ def test_a_parameter_that_cannot_be_saved_is_named(blobs, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def change(path, **changes):
-    description = json.loads((path / "model.json").read_text())
-    (path / "model.json").write_text(json.dumps({**description, **changes}))
-
-
 def test_a_newer_format_is_refused(blobs, tmp_path):
     MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
-    change(tmp_path / "model", format=99, infomeans="9.0")
+    forge(tmp_path / "model", format=99, infomeans="9.0")
     with pytest.raises(InputError, match=r"format 99 by infomeans 9\.0.*newer"):
         infomeans.load(tmp_path / "model")
 
@@ -300,10 +316,50 @@ def test_what_is_no_model_is_refused(blobs, tmp_path):
     MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
     (weights,) = (tmp_path / "model").glob("*.safetensors")
     weights.write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="damaged"):
+        infomeans.load(tmp_path / "model")
+    weights.unlink()
     with pytest.raises(InputError, match="cannot be read"):
         infomeans.load(tmp_path / "model")
-    (tmp_path / "model" / "model.json").write_text("[]")
-    with pytest.raises(InputError, match="not the description of a model"):
+    for text in ("[]", "[" * 100_000, "{", '{"format": 1}'):
+        (tmp_path / "model" / "model.json").write_text(text)
+        with pytest.raises(InputError, match=r"damaged|not the description of a model") as caught:
+            infomeans.load(tmp_path / "model")
+        assert "\n" not in str(caught.value)
+
+
+def test_a_flipped_bit_is_noticed(blobs, tmp_path):
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    for file in (weights_of(tmp_path / "model"), tmp_path / "model" / "model.json"):
+        whole = file.read_bytes()
+        for place in range(7, len(whole), len(whole) // 9):
+            file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            with pytest.raises(InputError) as caught:
+                infomeans.load(tmp_path / "model")
+            assert str(tmp_path / "model") in str(caught.value)
+        file.write_bytes(whole)
+    infomeans.load(tmp_path / "model")
+
+
+def test_weights_that_are_not_finite_are_refused(blobs, tmp_path):
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    tensors = load_file(weights_of(tmp_path / "model"))
+    tensors["method.prototypes"][0, 0] = torch.nan
+    forge(tmp_path / "model", tensors)
+    with pytest.raises(InputError, match=r"method\.prototypes has values that are not finite"):
+        infomeans.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("part", ["network", "fitted"])
+def test_sizes_are_compared_before_memory_is_taken(part, blobs, tmp_path):
+    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    description = json.loads((tmp_path / "model" / "model.json").read_text())
+    if part == "network":
+        changed = {**description["network"], "shape": [10**12], "n_features": 10**9}
+    else:
+        changed = {**description["fitted"], "n_clusters": 10**12}
+    forge(tmp_path / "model", **{part: changed})
+    with pytest.raises(InputError, match="do not fit"):
         infomeans.load(tmp_path / "model")
 
 
@@ -314,13 +370,14 @@ def test_what_is_no_model_is_refused(blobs, tmp_path):
         ({"weights": "../x.safetensors"}, "outside its folder"),
         ({"weights": None}, "not the description of a model"),
         ({"params": {"eval": "1"}}, "cannot be built"),
+        ({"weights": ""}, "outside its folder"),
         ({"fitted": {}}, "cannot be built"),
         ({"network": {"kind": "magic"}}, "cannot be built"),
     ],
 )
 def test_a_strangers_model_is_looked_at_closely(changes, message, blobs, tmp_path):
     MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
-    change(tmp_path / "model", **changes)
+    forge(tmp_path / "model", **changes)
     with pytest.raises(InputError, match=message):
         infomeans.load(tmp_path / "model")
 
@@ -329,10 +386,9 @@ def test_models_of_earlier_versions_lack_what_was_gained_since(blobs, tmp_path):
     for model in (SRKMeans(4, **QUICK), GraphBaseline(4)):
         folder = tmp_path / type(model).__name__
         model.fit(blobs[0]).save(folder)
-        weights = next(folder.glob("*.safetensors"))
-        tensors = load_file(weights).items()
+        tensors = load_file(weights_of(folder)).items()
         older = {n: t for n, t in tensors if not n.startswith(GAINED)}
-        save_file(older, weights)
+        forge(folder, older)
         loaded = infomeans.load(folder)
         np.testing.assert_array_equal(loaded.predict(blobs[0]), model.labels_)
         with pytest.raises(InputError, match="earlier version"):

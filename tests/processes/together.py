@@ -17,8 +17,9 @@ from infomeans.methods.state import Neighbors
 from infomeans.model import Model, Scaling
 from infomeans.networks.adapters import UserNetwork
 from infomeans.processes import Processes
+from infomeans.randomness import seed_for
 from infomeans.start import Start
-from infomeans.training import Trainer, join, make_fabric, resolve_settings, seed_for
+from infomeans.training import Trainer, join, make_fabric, resolve_settings
 
 SEED, K, D, N, BATCH = 7, 3, 4, 240, 40
 SLUGS = ("mi-adm", "sr-kmeans", "depict", "mi-d", "mi-pairs", "dec", "dcn")

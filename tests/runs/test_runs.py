@@ -133,6 +133,7 @@ def test_a_link_to_a_run_stays_a_link(tmp_path):
     for mi in (0.5, 0.6, 0.7):
         run = Run.create(link, CONFIG, overwrite=True)
         run.write_results(IDS, POSTERIORS, np.eye(2), {"mi": mi})
+        run.leave()
     assert link.is_symlink()
     assert Run(tmp_path / "disk" / "real").metrics == {"mi": 0.7}
     assert [path.name for path in (tmp_path / "disk").iterdir()] == ["real"]

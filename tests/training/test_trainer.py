@@ -15,9 +15,10 @@ from infomeans.methods.base import Method
 from infomeans.methods.mi_adm import MIADMMethod
 from infomeans.methods.state import Neighbors
 from infomeans.networks import Identity, dense_autoencoder
+from infomeans.randomness import seed_for
 from infomeans.start import Start
 from infomeans.start.score import Score
-from infomeans.training import kept, make_fabric, resolve_settings, seed_for, votes
+from infomeans.training import kept, make_fabric, resolve_settings, votes
 from infomeans.training import trainer as trainer_module
 from infomeans.training.phases import mean_loss
 

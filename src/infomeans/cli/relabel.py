@@ -29,7 +29,9 @@ def relabel(
     if not names.is_file():
         raise InputError(f"{names} is not a file; give the names.json that the report saved.")
     given = made.read_names(names)
+    made.take()
     labels = made.rename(given)
+    made.leave()
     groups = len(np.unique(labels.clusters))
     named = given.titles.keys() & set(given.merged(made.n_clusters).tolist())
     say(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from infomeans.data.decoding import Fit
 from infomeans.errors import InputError
+from infomeans.files import read_json
 
 FILE, KEY = "model.json", "input"
 """File and key of the schema in a model folder."""
@@ -53,15 +53,13 @@ def read_schema(path: Path) -> Schema:
     for folder in (path, path / "model"):
         if (folder / FILE).exists():
             try:
-                plain = _json(folder / FILE).get(KEY) or _json(folder / OLD_FILE)
+                plain = read_json(folder / FILE).get(KEY) or read_json(folder / OLD_FILE)
                 return Schema.from_json(plain)
+            except InputError:
+                raise
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise InputError(f"{folder / FILE} is damaged.") from error
     raise InputError(f"{path} is not a saved model or a run: it holds no {FILE}.")
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-import torch
 from sklearn.utils._param_validation import StrOptions
 from torch import nn
 
@@ -33,15 +32,16 @@ from infomeans.networks import (
     build_network,
     takes_embeddings,
 )
+from infomeans.randomness import Draws
 from infomeans.threads import limited, step_threads
 from infomeans.training import (
     Callback,
     Checkpoint,
     ProgressBars,
     Trainer,
-    isolated,
     join,
 )
+from infomeans.training.devices import deterministic
 from infomeans.training.step import step_work
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class DeepEstimator(SampleEstimator):
     ) -> Iterator[tuple[Trainer, Feed]]:
         """A trainer for a model of these samples, and the prepared samples.
 
-        On exit, even after an error, random states are restored and callbacks are told of the end.
+        On exit, even after an error, callbacks are told of the end.
         """
         fabric, processes = join(self.device, self.precision)
         seed = processes.made_once(self._seed)
@@ -102,16 +102,16 @@ class DeepEstimator(SampleEstimator):
         _check_parts(data, settings, processes, said)
         callbacks = [*(self.callbacks or ()), *([ProgressBars()] if self.verbose else [])]
         try:
-            with isolated(), limited(self.n_threads), ExitStack() as threads:
-                torch.manual_seed(seed)
+            with deterministic(), limited(self.n_threads), ExitStack() as threads:
                 scaling = processes.made_once(lambda: self._scaling(data))
-                network = build_network(
-                    self.network,
-                    network_shape(data.shape),
-                    n_clusters,
-                    n_features=n_features,
-                    **settings.network,
-                ).to(fabric.device)
+                with Draws(seed):
+                    network = build_network(
+                        self.network,
+                        network_shape(data.shape),
+                        n_clusters,
+                        n_features=n_features,
+                        **settings.network,
+                    ).to(fabric.device)
                 model = Model(data.shape, scaling, network)
                 work = step_work(network, network_shape(data.shape), settings.batch_size)
                 self.n_threads_ = threads.enter_context(step_threads(work))

@@ -23,11 +23,12 @@ from infomeans.methods import find_method
 from infomeans.methods.parameters import parameters_of
 from infomeans.model import Strangeness
 from infomeans.networks import build_network, takes_embeddings
+from infomeans.randomness import Draws
 from infomeans.start import check_init, choose_start, find_start
 from infomeans.start.initial import LAM, start_samples
 from infomeans.start.views import View
 from infomeans.threads import limited, step_threads
-from infomeans.training import isolated, join, resolve_settings
+from infomeans.training import join, resolve_settings
 from infomeans.training.step import step_work
 from infomeans.training.votes import VOTES
 
@@ -195,7 +196,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         with self._training(data, settings, n_clusters, n_features) as (trainer, x):
             processes = trainer.processes
             model = trainer.model
-            model.method = self._build_method(n_clusters, model.n_features)
+            with Draws(trainer.seed):
+                model.method = self._build_method(n_clusters, model.n_features)
             if self.augment:
                 model.views = IF.view_maps(*network_shape(data.shape)[1:])
             trainer.pretrain(x)
@@ -206,9 +208,10 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             n_clusters = number["best"] if number else n_clusters
             free = self._learns_sizes(start, slug, n_clusters)
             if slug is not None or number is not None or free:
-                model.method = self._build_method(
-                    n_clusters, model.n_features, slug=slug, free=free
-                )
+                with Draws(trainer.seed):
+                    model.method = self._build_method(
+                        n_clusters, model.n_features, slug=slug, free=free
+                    )
             state = trainer.cluster(x, z, start)
             fitted = trainer.fitted(x, state)
             model.strangeness, outliers = Strangeness.of(x, processes)
@@ -227,7 +230,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         """Raise the errors that `fit` would raise before training; change nothing."""
         super().check(X)
         shape = X.shape if isinstance(X, Dataset) else np.asarray(X).shape[1:]
-        with isolated():
+        with Draws(0):
             build_network(self.network, network_shape(shape), self._planned_clusters())
 
     def _settings(self, data: Dataset) -> Settings:
@@ -301,7 +304,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         settings, shape = self._settings(data), network_shape(data.shape)
         n_clusters = self._planned_clusters()
         n_features = max(n_clusters, settings.least_features)
-        with isolated(), limited(self.n_threads):
+        with Draws(0), limited(self.n_threads):
             network = build_network(
                 self.network, shape, n_clusters, n_features=n_features, **settings.network
             )

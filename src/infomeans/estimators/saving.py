@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,9 @@ USER_SUPPLIED = "given"
 _ARRAYS = ("labels_", "initial_labels_", "cluster_centers_")
 _VIEWS = "fitted.views_"
 PARTS = ("network", "method", "scaling", "strangeness")
+ROOM = 2**24
+"""Number of values that any model may have memory for."""
+
 _NOT_SAVED = ("callbacks", "checkpoint", "device", "n_threads")
 
 
@@ -215,6 +219,7 @@ def _model(
     estimator: SampleEstimator,
 ) -> Model:
     fitted = description["fitted"]
+    _check_sizes(fitted, tensors)
     parts = {part: tensors_under(part, tensors) for part in PARTS}
     network = network_from_config(description["network"], given)
     load_weights(network, parts["network"])
@@ -232,6 +237,18 @@ def _model(
     # Models of earlier versions have no outlier scores.
     strangeness = Strangeness(learned) if learned else None
     return Model(tuple(fitted["shape"]), scaling, network, method, views, strangeness).eval()
+
+
+def _check_sizes(fitted: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    """Refuse sizes that the tensors cannot have, before memory is taken for them."""
+    room = max(ROOM, 16 * sum(tensor.numel() for tensor in tensors.values()))
+    sizes = [fitted.get("n_clusters") or 1, fitted["n_features_out"], *fitted["shape"]]
+    clusters, features, *shape = (int(size) for size in sizes)
+    if min(sizes) < 1 or clusters * features > room or math.prod(shape) > room:
+        raise InputError(
+            f"the model claims {clusters} clusters, {features} features and samples of shape "
+            f"{tuple(shape)}, which do not fit its weights."
+        )
 
 
 def _estimator_class(name: str, given: type[SampleEstimator] | None) -> type[SampleEstimator]:

@@ -1,7 +1,7 @@
 """Models on disk: a JSON description, and the tensors in safetensors format.
 
 A folder holds `model.json` and the tensor file that it names. `model.json` is written last: a
-crash leaves the old model or the new one.
+crash leaves the old model or the new one. Both have a hash, which is compared on reading.
 """
 
 from __future__ import annotations
@@ -13,16 +13,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
 from infomeans.data.schema import FILE, KEY, OLD_FILE, Schema
 from infomeans.errors import InputError
-from infomeans.files import write_atomic
+from infomeans.files import json_hash, read_json, write_atomic
 
-FORMAT = 2
+FORMAT = 3
 """The format that this version writes; it also reads all earlier ones."""
+
+HASH = "sha256"
+"""Key of the hash of everything else in the description; the first formats had none."""
 
 _TENSORS = re.compile(r"[0-9a-f]{16}\.safetensors")
 
@@ -60,10 +64,12 @@ class ModelFolder:
         before = self._files()
         self._check_free(before, overwrite)
         packed = save(dict(tensors))
-        weights = hashlib.sha256(packed).hexdigest()[:16] + ".safetensors"
+        weights = _name(packed)
         content = {"format": FORMAT, **description, "weights": weights, KEY: schema.to_json()}
+        content = json.loads(json.dumps(content))
         self.path.mkdir(parents=True, exist_ok=True)
         write_atomic(self.path / weights, packed)
+        content[HASH] = json_hash(content)
         write_atomic(self.path / FILE, json.dumps(content, indent=2) + "\n")
         for name in before - {FILE, weights}:
             (self.path / name).unlink(missing_ok=True)
@@ -71,20 +77,39 @@ class ModelFolder:
     def read(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Read the description and the tensors of a model."""
         description = self._description()
+        self._check_unchanged(description)
         path = self.path / description["weights"]
         try:
-            return description, load(path.read_bytes())
+            packed = path.read_bytes()
+            if _TENSORS.fullmatch(path.name) and _name(packed) != path.name:
+                raise InputError(f"{path} is damaged: the weights are not those that were saved.")
+            tensors = load(packed)
         except (FileNotFoundError, SafetensorError) as error:
             raise InputError(
                 f"{path}, with the model's weights, cannot be read: {error}"
             ) from error
+        for name, tensor in tensors.items():
+            if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+                raise InputError(f"{path} is damaged: {name} has values that are not finite.")
+        return description, tensors
+
+    def _check_unchanged(self, description: Mapping[str, Any]) -> None:
+        """Refuse a description that was changed after it was written."""
+        rest = {name: value for name, value in description.items() if name != HASH}
+        hashed = HASH in description or description["format"] >= 3
+        if hashed and description.get(HASH) != json_hash(rest):
+            raise InputError(
+                f"{self.path / FILE} is damaged or was edited: its content does not match its hash."
+            )
 
     def _description(self) -> dict[str, Any]:
         file = self.path / FILE
         try:
-            description = json.loads(file.read_text(encoding="utf-8"))
+            description = read_json(file)
             found, weights = int(description["format"]), Path(description["weights"])
-        except (ValueError, KeyError, TypeError) as error:
+        except InputError:
+            raise
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise InputError(f"{file} is not the description of a model.") from error
         if found > FORMAT:
             raise InputError(
@@ -92,9 +117,9 @@ class ModelFolder:
                 f"{description.get('infomeans')}; this version reads formats up to {FORMAT}. "
                 f"Install a newer one."
             )
-        if weights.name != str(weights):
+        if weights.name != str(weights) or not weights.name:
             raise InputError(f"{file} names weights outside its folder: {weights}.")
-        return dict(description)
+        return description
 
     def _files(self) -> set[str]:
         """Names of the files of the model in the folder; empty if there is none."""
@@ -119,6 +144,11 @@ class ModelFolder:
             raise FileExistsError(
                 f"{self.path} already holds a model; pass overwrite=True to replace it."
             )
+
+
+def _name(packed: bytes) -> str:
+    """The name of a file with these tensors, by its hash."""
+    return hashlib.sha256(packed).hexdigest()[:16] + ".safetensors"
 
 
 def tensors_under(part: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

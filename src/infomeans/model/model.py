@@ -20,6 +20,7 @@ from infomeans.data.arrays import channel_axis, network_shape
 from infomeans.model.scaling import Scaling
 from infomeans.model.strangeness import Strangeness
 from infomeans.networks import AnyNetwork, Identity
+from infomeans.randomness import Draws
 
 EXACT = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.uint16, torch.float16)
 """Types whose values float32 represents exactly, besides float32 itself."""
@@ -215,7 +216,7 @@ def multiply_adds(module: nn.Module, samples: Tensor) -> int:
         Its input.
     """
     with (
-        torch.random.fork_rng(devices=()),
+        Draws(0),
         torch.no_grad(),
         evaluating(module),
         FlopCounterMode(display=False) as counter,

@@ -102,7 +102,9 @@ def network_to_config(network: nn.Module) -> dict[str, Any]:
 
 
 def network_from_config(config: Mapping[str, Any], given: nn.Module | None = None) -> AnyNetwork:
-    """Rebuild a network, without its trained weights.
+    """Rebuild a network without its trained weights.
+
+    A built-in one has no storage until its weights are loaded, whatever sizes the file claims.
 
     Parameters
     ----------
@@ -115,8 +117,6 @@ def network_from_config(config: Mapping[str, Any], given: nn.Module | None = Non
     kind = options.pop("kind")
     if kind == "identity":
         return Identity()
-    if kind == "residual":
-        return ResidualNetwork(**options)
     if kind == "custom":
         if given is None:
             raise InputError(
@@ -124,7 +124,10 @@ def network_from_config(config: Mapping[str, Any], given: nn.Module | None = Non
                 "pass a module of the same architecture as network=."
             )
         return _as_network(copy.deepcopy(given))
-    return default_network(tuple(options.pop("shape")), **options)
+    with torch.device("meta"):
+        if kind == "residual":
+            return ResidualNetwork(**options)
+        return default_network(tuple(options.pop("shape")), **options)
 
 
 def _as_network(module: nn.Module) -> AnyNetwork:

@@ -22,7 +22,8 @@ def load_weights(network: nn.Module, saved: Mapping[str, Tensor]) -> None:
         The saved state.
     """
     try:
-        network.load_state_dict(saved)
+        # A network without storage takes the tensors themselves, after their shapes were compared.
+        network.load_state_dict(saved, assign=any(t.is_meta for t in network.state_dict().values()))
     except RuntimeError as error:
         # Report names as in the user's module.
         prefix = "module." if isinstance(network, UserNetwork) else ""

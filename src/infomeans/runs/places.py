@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import errno
-import json
+import glob
 import os
+import re
 import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from infomeans.errors import InputError
+from filelock import FileLock, Timeout
+
+from infomeans.errors import InputError, warn_caller
+from infomeans.files import read_json
 
 CONFIG, METRICS, HISTORY = "config.json", "metrics.json", "history.jsonl"
+LOCK = ".lock"
+
+_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{8}")
+"""Names of files that are being written."""
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 def is_run(path: Path) -> bool:
     """Whether a folder holds a run, of any version."""
     try:
-        config = json.loads((path / CONFIG).read_text(encoding="utf-8"))
+        config = read_json(path / CONFIG)
         kinds = {"format": int, "versions": dict, "arguments": dict, "data": dict}
         return all(isinstance(config[name], kind) for name, kind in kinds.items())
     except (OSError, ValueError, KeyError, TypeError):
@@ -50,6 +60,40 @@ def check_free(path: Path, *, overwrite: bool) -> None:
     ancestor = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
     if not os.access(ancestor, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
+def lock(folder: Path) -> FileLock | None:
+    """Be the only process that writes to a folder; the end of the process ends it too.
+
+    None, with a warning, if the file system has no locks.
+    """
+    held = FileLock(folder / LOCK)
+    try:
+        held.acquire(timeout=0)
+    except Timeout:
+        raise InputError(
+            f"another process is writing to {folder}; wait for it, or name another folder."
+        ) from None
+    except (OSError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
+            raise
+        warn_caller(
+            f"The file system of {folder} has no locks. If another process writes there too, the "
+            f"run is lost."
+        )
+        return None
+    return held
+
+
+def remove_leftovers(path: Path) -> None:
+    """Delete what killed processes left in the folder of a run and beside it."""
+    for folder in (path, path / "model"):
+        for file in folder.iterdir() if folder.is_dir() else ():
+            if _UNFINISHED.fullmatch(file.name):
+                file.unlink(missing_ok=True)
+    real = real_path(path)
+    for gone in real.parent.glob(f".{glob.escape(real.name)}.*.deleted"):
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 def real_path(path: Path) -> Path:

@@ -28,11 +28,12 @@ from typing import Any, BinaryIO
 from zipfile import BadZipFile
 
 import numpy as np
+from filelock import FileLock
 
 from infomeans._typing import Array
 from infomeans.data.memory import in_parts
 from infomeans.errors import InputError, Problems
-from infomeans.files import write_atomic, writing
+from infomeans.files import read_json, write_atomic, writing
 from infomeans.graph import Hierarchy
 from infomeans.naming import Names
 from infomeans.runs import places
@@ -71,7 +72,8 @@ class Run:
         if not is_run(self.path):
             why = "holds no config.json of a run" if self.path.exists() else "does not exist"
             raise InputError(f"{self.path} is not a run folder: it {why}.")
-        self.config: dict[str, Any] = self._json(CONFIG)
+        self.config: dict[str, Any] = read_json(self.path / CONFIG)
+        self._lock: FileLock | None = None
         found = self.config["format"]
         if found > FORMAT:
             raise InputError(
@@ -82,20 +84,41 @@ class Run:
 
     @classmethod
     def create(cls, path: Path, config: Mapping[str, Any], *, overwrite: bool = False) -> Run:
-        """Create the folder and write its config.
+        """Create the folder, write its config, and `take` it.
 
         A run that is overwritten is kept aside until the new one is complete.
         """
         places.check_free(path, overwrite=overwrite)
         if is_run(path):
+            old = cls(path)
+            old.take()
+            old.leave()
             places.step_aside(path)
+        held = None
         try:
             places.real_path(path).mkdir(parents=True, exist_ok=True)
+            held = places.lock(path)
+            # Another process may have been faster.
+            places.check_free(path, overwrite=False)
             write_atomic(path / CONFIG, _dumps({"format": FORMAT, **config}))
         except OSError:
+            if held is not None:
+                held.release()
             places.step_back(path, keep=False)
             raise
-        return cls(path)
+        run = cls(path)
+        run._lock = held
+        return run
+
+    def take(self) -> None:
+        """Refuse a run that another process is writing, and let no other process write it."""
+        self._lock = places.lock(self.path)
+        places.remove_leftovers(self.path)
+
+    def leave(self) -> None:
+        """Let other processes write the run."""
+        if self._lock is not None:
+            self._lock.release()
 
     @property
     def complete(self) -> bool:
@@ -151,13 +174,21 @@ class Run:
     @property
     def metrics(self) -> dict[str, Any]:
         """The figures; empty before the run is complete."""
-        return self._json(METRICS) if self.complete else {}
+        return read_json(self.path / METRICS) if self.complete else {}
 
     @property
     def history(self) -> list[dict[str, Any]]:
         """The records of all epochs."""
         path = self.path / HISTORY
-        return [json.loads(line) for line in _lines(path)] if path.exists() else []
+        if not path.exists():
+            return []
+        try:
+            records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path} is damaged: {error}") from error
+        if not all(isinstance(record, dict) for record in records):
+            raise InputError(f"{path} is damaged: a line is not a JSON object.")
+        return records
 
     @cached_property
     def labels(self) -> Labels:
@@ -275,16 +306,8 @@ class Run:
 
     def give_up(self) -> None:
         """Restore the run that this one was to replace; otherwise leave what was trained."""
+        self.leave()
         places.step_back(self.path, keep=self.checkpoint.exists())
-
-    def _json(self, name: str) -> dict[str, Any]:
-        try:
-            content = json.loads((self.path / name).read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise InputError(f"{self.path / name} is damaged: {error}") from error
-        if not isinstance(content, dict):
-            raise InputError(f"{self.path / name} is damaged: it is not a JSON object.")
-        return content
 
 
 def _save(file: BinaryIO, array: Array) -> None:
@@ -298,12 +321,11 @@ def _save(file: BinaryIO, array: Array) -> None:
 
 def _mapped(path: Path) -> Array:
     """An array in a file, of which only the parts that are used are read."""
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    try:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path} is damaged: {error}") from error
 
 
 def _dumps(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=2) + "\n"
-
-
-def _lines(path: Path) -> Sequence[str]:
-    return path.read_text(encoding="utf-8").splitlines()

@@ -6,7 +6,6 @@ from infomeans.training.devices import join, make_fabric
 from infomeans.training.fitted import Fitted
 from infomeans.training.history import Record, kept
 from infomeans.training.progress_bars import ProgressBars
-from infomeans.training.reproducible import isolated, seed_for
 from infomeans.training.settings import Settings, resolve_settings
 from infomeans.training.trainer import Trainer
 
@@ -18,10 +17,8 @@ __all__ = [
     "Record",
     "Settings",
     "Trainer",
-    "isolated",
     "join",
     "kept",
     "make_fabric",
     "resolve_settings",
-    "seed_for",
 ]

@@ -2,11 +2,13 @@
 
 Tensors are in a safetensors file, everything else is JSON in its header. One rename replaces the
 whole state, and reading it cannot execute code. What was found once, such as the neighbours, is in
-a second file, which the first one names.
+a second file, which the first one names. Each has a hash of its content, which is compared on
+reading.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 from collections.abc import Iterator, Mapping
@@ -21,7 +23,7 @@ from torch import Tensor
 from infomeans.errors import InputError
 from infomeans.files import writing
 
-HEADER = "infomeans"
+HEADER, HASH = "infomeans", "sha256"
 PIECE = 2**24
 """Number of bytes that are written at once."""
 
@@ -96,23 +98,31 @@ class Checkpoint:
     @staticmethod
     def _write(path: Path, content: Mapping[str, Any]) -> None:
         tensors: dict[str, Tensor] = {}
-        tree = _pack(content, tensors)
+        tree = json.dumps(_pack(content, tensors))
+        metadata = {HEADER: tree, HASH: _hash(tree, tensors)}
         with writing(path) as file:
-            for piece in _safetensors(tensors, {HEADER: json.dumps(tree)}):
+            for piece in _safetensors(tensors, metadata):
                 file.write(piece)
 
     @staticmethod
     def _read(path: Path) -> dict[str, Any]:
         try:
             with safe_open(path, framework="pt") as file:
-                tree = json.loads(file.metadata()[HEADER])
-                names = file.keys()
-                content: dict[str, Any] = _unpack(
-                    tree, {name: file.get_tensor(name) for name in names}
-                )
-                return content
-        except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"checkpoint {path} cannot be read: {error}") from error
+                metadata, names = file.metadata(), file.keys()
+                tree, tensors = metadata[HEADER], {name: file.get_tensor(name) for name in names}
+            # Checkpoints of earlier versions have no hash.
+            if HASH in metadata and metadata[HASH] != _hash(tree, tensors):
+                raise ValueError("its content does not match its hash")
+            content: dict[str, Any] = _unpack(json.loads(tree), tensors)
+            return content
+        except (
+            OSError, SafetensorError, KeyError, TypeError, ValueError, RecursionError,
+        ) as error:  # fmt: skip
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise InputError(
+                f"checkpoint {path} is damaged: {reason}. Delete it to train from the beginning, "
+                f"or put back a copy of it."
+            ) from error
 
     def _check(self, identity: Mapping[str, Any]) -> None:
         for name in {**self.identity, **identity}:
@@ -151,8 +161,23 @@ def _safetensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> 
     text += b" " * (-len(text) % 8)
     yield len(text).to_bytes(8, "little") + text
     for tensor in tensors.values():
-        for part in tensor.reshape(-1).view(torch.uint8).split(PIECE):
-            yield part.numpy().tobytes()
+        yield from map(bytes, _pieces(tensor))
+
+
+def _hash(tree: str, tensors: Mapping[str, Tensor]) -> str:
+    """The hash of everything in a file."""
+    hashed = hashlib.sha256(tree.encode())
+    for name in sorted(tensors):
+        hashed.update(f"{name} {tensors[name].dtype} {tuple(tensors[name].shape)}".encode())
+        for piece in _pieces(tensors[name]):
+            hashed.update(piece)
+    return hashed.hexdigest()
+
+
+def _pieces(tensor: Tensor) -> Iterator[memoryview]:
+    """The bytes of a tensor, some at a time."""
+    for part in tensor.reshape(-1).view(torch.uint8).split(PIECE):
+        yield part.numpy().data
 
 
 def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:

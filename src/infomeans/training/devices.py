@@ -8,6 +8,7 @@ from datetime import timedelta
 import torch
 from lightning_fabric import Fabric
 from lightning_fabric.strategies.ddp import DDPStrategy
+from torch.backends import cudnn
 
 from infomeans.errors import InputError
 from infomeans.processes import Processes
@@ -71,6 +72,15 @@ def join(device: str, precision: str = "32-true") -> tuple[Fabric, Processes]:
         with _silent("lightning_fabric.utilities.distributed"):
             fabric.launch()
     return fabric, Processes(fabric.device, fabric.global_rank, fabric.world_size)
+
+
+@contextmanager
+def deterministic() -> Iterator[None]:
+    """Let cuDNN choose algorithms that give the same result every time."""
+    with cudnn.flags(
+        enabled=cudnn.enabled, benchmark=False, deterministic=True, allow_tf32=cudnn.allow_tf32
+    ):
+        yield
 
 
 def checked_device(device: str) -> tuple[str, str]:

@@ -21,13 +21,13 @@ from infomeans.methods.base import Method
 from infomeans.methods.state import Neighbors, SampleState
 from infomeans.model import Model
 from infomeans.processes import ALONE, Processes
+from infomeans.randomness import Draws, seed_for
 from infomeans.start import Start
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.fitted import Fitted
 from infomeans.training.history import Record, hard_labels, initial_agreement, mean_change, measure
 from infomeans.training.phases import PHASES, Best, Loop, Phase, check_finite, hold_out, mean_loss
-from infomeans.training.reproducible import seed_for
 from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
 from infomeans.training.votes import take_votes
@@ -204,7 +204,8 @@ class Trainer:
         method = self.method.to(self.fabric.device)
         self._start, self._pretrained = start, True
         state = self._first_state(z, start)
-        method.start(state)
+        with Draws(seed_for(self.seed, len(PHASES) + 2)):
+            method.start(state)
         if start is not None:
             self._warm_up(x, state)
             self._assign_others(state)
@@ -398,9 +399,9 @@ class Trainer:
         for epoch in range(first, phase.epochs):
             # Processes draw different samples and different noise.
             place = (PHASES.index(phase.name), epoch, *([self.processes.rank] if many else []))
-            torch.manual_seed(seed_for(self.seed, *place))
             record, began = Record(phase.name, epoch), time.perf_counter()
-            done = train(record)
+            with Draws(seed_for(self.seed, *place)):
+                done = train(record)
             record.seconds = time.perf_counter() - began
             self.history.append(record)
             stop = [callback.on_epoch(record) for callback in self.callbacks]

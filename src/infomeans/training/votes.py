@@ -11,7 +11,7 @@ from infomeans import functional as IF
 from infomeans.data.rows import Feed
 from infomeans.methods.base import Method
 from infomeans.methods.state import SampleState
-from infomeans.training.reproducible import isolated
+from infomeans.randomness import Draws
 
 VOTES = {"doubt": 0.01, "polled": 10_000}
 """Assumed error rate of neighbours, and maximum number of samples to estimate their weight."""
@@ -43,8 +43,7 @@ def take_votes(
     seed : int
         Seed of the samples and views. With the same seed, only the network differs between calls.
     """
-    with isolated():
-        torch.manual_seed(seed)
+    with Draws(seed):
         # Every process polls some of its own samples.
         most = -(-VOTES["polled"] // state.processes.count)
         polled = torch.randperm(len(x))[:most].to(state.targets.device)

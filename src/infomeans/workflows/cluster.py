@@ -7,6 +7,7 @@ import platform
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,7 +39,7 @@ class Recorder(Callback):
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.records = {(record["phase"], record["epoch"]): record for record in run.history}
+        self.records = {(record["phase"], record["epoch"]): record for record in begun(run)}
 
     def on_epoch(self, record: Record) -> None:
         """Write the history; an epoch that is repeated replaces the first attempt."""
@@ -93,7 +94,7 @@ def cluster(
     try:
         if isinstance(estimator, DeepEstimator):
             estimator.set_params(callbacks=[Recorder(run)], checkpoint=run.checkpoint)
-        seconds = sum(record["seconds"] for record in run.history)
+        seconds = sum(record["seconds"] for record in begun(run))
         began = time.perf_counter()
         estimator.fit(data)
         seconds += time.perf_counter() - began
@@ -107,7 +108,16 @@ def cluster(
         if hopeless and not resume:
             run.give_up()
         raise
+    finally:
+        run.leave()
     return run, estimator
+
+
+def begun(run: Run) -> list[dict[str, Any]]:
+    """The history of a run that goes on; the checkpoint knows a damaged one too."""
+    with suppress(InputError):
+        return run.history
+    return []
 
 
 def take_part(
@@ -211,13 +221,14 @@ def create_run(
 
 def _resumed(out: Path, request: Request, data: Dataset) -> Run:
     run = Run(out)
-    begun, now = asdict(Request(**run.config["arguments"])), json.loads(json.dumps(asdict(request)))
-    run.check_resumed(begun, now)
+    then, now = asdict(Request(**run.config["arguments"])), json.loads(json.dumps(asdict(request)))
+    run.check_resumed(then, now)
     if run.config["data"]["fingerprint"] != data.fingerprint:
         raise InputError(
             f"the data have changed since {out} was started, so it cannot be resumed; use another "
             f"folder, or --overwrite."
         )
+    run.take()
     return run
 
 

@@ -106,6 +106,7 @@ def _run_demo(folder: Path, seed: int, announce: Callable[[str], None], *, overw
     run = create_run(folder, request, digits, model.n_threads_, overwrite=overwrite)
     model.history_ = [*encoder.history_, *model.history_]
     finish(run, model, digits, {"seconds": seconds, "methods": [asdict(row) for row in rows]})
+    run.leave()
     return Demo(rows, run, digits, model)
 
 
