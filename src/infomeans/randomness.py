@@ -116,11 +116,15 @@ class Draws(TorchFunctionMode):
         return self._generators[device]
 
 
+undrawn = torch._C.DisableTorchFunction
+"""Inside, random functions draw from the global generator again, and all others are faster."""
+
+
 @contextmanager
 def _lend(own: torch.Generator) -> Iterator[None]:
     """Let the global generator of a device go on from this one, and put it back afterwards."""
     common = _global_generator(own.device)
-    with _lent, torch._C.DisableTorchFunction():
+    with _lent, undrawn():
         before = common.get_state()
         common.set_state(own.get_state())
         try:

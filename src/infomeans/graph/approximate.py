@@ -6,6 +6,7 @@ samples are also found exactly, and the number of cells grows until nearly all o
 """
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -15,14 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infomeans._typing import Array, IntArray
+from infomeans.threads import allowed
 
-CELL = 128
+CELL = 256
 """Mean number of samples in a cell."""
 
-RECALL, PROBES = 0.98, 500
+RECALL, PROBES = 0.98, 300
 """Share of the true neighbours to meet, and number of samples on which it is measured."""
 
-TRAINING, ROUNDS = 40, 6
+CELLS = 16
+"""Number of cells near a sample that are looked up once, to store the sample and to search."""
+
+SEARCHED = 4096
+"""Number of samples whose neighbours are searched at once."""
+
+TRAINING, ROUNDS = 20, 5
 """Number of samples per cell that K-means looks at, and of its iterations."""
 
 
@@ -51,9 +59,11 @@ def approximate_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
     )
     index.cp.niter, index.cp.max_points_per_centroid = ROUNDS, TRAINING
     index.train(z)
-    index.add(z)
+    near = index.quantizer.search(z, min(CELLS, index.nlist))
+    own = np.ascontiguousarray(near[1][:, 0])
+    index.add_core(len(z), library.swig_ptr(z), None, library.swig_ptr(own))
     index.nprobe = _cells(index, z, count)
-    squared, neighbors = _without_itself(index.search(z, count + 1), np.arange(len(z)))
+    squared, neighbors = _without_itself(_search(index, z, count + 1, *near), np.arange(len(z)))
     short = np.flatnonzero((neighbors < 0).any(axis=1))
     if len(short):
         index.nprobe = index.nlist
@@ -85,8 +95,29 @@ def _cells(index: Any, z: NDArray[np.float32], count: int) -> int:
         index.nprobe = cells
         if (index.search(some, count + 1)[0] <= farthest).mean() >= RECALL:
             break
-        cells += cells // 2
+        cells += max(cells // 6, 1)
     return min(cells, index.nlist)
+
+
+def _search(
+    index: Any, z: NDArray[np.float32], count: int, far: NDArray[np.float32], cells: IntArray
+) -> tuple[NDArray[np.float32], IntArray]:
+    """The nearest of all samples, given the cells near each of them and how far these are."""
+    if index.nprobe > cells.shape[1]:
+        found: tuple[NDArray[np.float32], IntArray] = index.search(z, count)
+        return found
+    squared = np.empty((len(z), count), np.float32)
+    neighbors = np.empty((len(z), count), np.int64)
+
+    def search(first: int) -> None:
+        part = slice(first, first + SEARCHED)
+        known = (np.ascontiguousarray(one[part, : index.nprobe]) for one in (cells, far))
+        squared[part], neighbors[part] = index.search_preassigned(z[part], count, *known)
+
+    with ThreadPoolExecutor(allowed()) as threads:
+        for _ in threads.map(search, range(0, len(z), SEARCHED)):
+            pass
+    return squared, neighbors
 
 
 def _without_itself(

@@ -16,6 +16,7 @@ from infomeans.errors import InputError
 from infomeans.methods.batch import Batch
 from infomeans.model.model import evaluating
 from infomeans.processes import ALONE, Processes
+from infomeans.randomness import undrawn
 from infomeans.training.checkpoint import restore_optimizer
 
 if TYPE_CHECKING:
@@ -193,11 +194,12 @@ class Loop:
     def _descend(self, loss: Tensor, share: float) -> None:
         if self.optimizer is None:
             return
-        self.optimizer.zero_grad()
-        self.fabric.backward(loss if share == 1.0 else share * loss)
-        self.optimizer.step()
-        if self.schedule is not None:
-            self.schedule.step()
+        with undrawn():
+            self.optimizer.zero_grad()
+            self.fabric.backward(loss if share == 1.0 else share * loss)
+            self.optimizer.step()
+            if self.schedule is not None:
+                self.schedule.step()
 
 
 @dataclass
