@@ -1,13 +1,38 @@
-"""Atomic writing of files."""
+"""Atomic writing of files, and reading of regular ones only."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from infomeans.errors import InputError
+
+KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a folder",
+}
+"""What a path may lead to that is not a regular file."""
+
+
+def regular(path: Path) -> Path:
+    """The path, if a regular file is there; links are followed.
+
+    Reading a pipe would wait for ever, and a device such as /dev/zero has no end. A missing file
+    raises FileNotFoundError.
+    """
+    kind = stat.S_IFMT(os.stat(path).st_mode)
+    if kind != stat.S_IFREG:
+        what = KINDS.get(kind, "something else")
+        raise InputError(f"{path} is {what}; only regular files are read.")
+    return path
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
