@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from infomeans.data.decoding import Fit
 from infomeans.errors import InputError
+from infomeans.files import regular
 
 FILE, KEY = "model.json", "input"
 """File and key of the schema in a model folder."""
@@ -61,7 +62,7 @@ def read_schema(path: Path) -> Schema:
 
 
 def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(regular(path).read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)

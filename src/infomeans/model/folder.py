@@ -19,7 +19,7 @@ from torch import Tensor
 
 from infomeans.data.schema import FILE, KEY, OLD_FILE, Schema
 from infomeans.errors import InputError
-from infomeans.files import write_atomic
+from infomeans.files import regular, write_atomic
 
 FORMAT = 2
 """The format that this version writes; it also reads all earlier ones."""
@@ -73,14 +73,14 @@ class ModelFolder:
         description = self._description()
         path = self.path / description["weights"]
         try:
-            return description, load(path.read_bytes())
+            return description, load(regular(path).read_bytes())
         except (FileNotFoundError, SafetensorError) as error:
             raise InputError(
                 f"{path}, with the model's weights, cannot be read: {error}"
             ) from error
 
     def _description(self) -> dict[str, Any]:
-        file = self.path / FILE
+        file = regular(self.path / FILE)
         try:
             description = json.loads(file.read_text(encoding="utf-8"))
             found, weights = int(description["format"]), Path(description["weights"])

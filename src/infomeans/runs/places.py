@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from infomeans.errors import InputError
+from infomeans.files import regular
 
 CONFIG, METRICS, HISTORY = "config.json", "metrics.json", "history.jsonl"
 
@@ -18,7 +19,7 @@ CONFIG, METRICS, HISTORY = "config.json", "metrics.json", "history.jsonl"
 def is_run(path: Path) -> bool:
     """Whether a folder holds a run, of any version."""
     try:
-        config = json.loads((path / CONFIG).read_text(encoding="utf-8"))
+        config = json.loads(regular(path / CONFIG).read_text(encoding="utf-8"))
         kinds = {"format": int, "versions": dict, "arguments": dict, "data": dict}
         return all(isinstance(config[name], kind) for name, kind in kinds.items())
     except (OSError, ValueError, KeyError, TypeError):

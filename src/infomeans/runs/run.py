@@ -32,7 +32,7 @@ import numpy as np
 from infomeans._typing import Array
 from infomeans.data.memory import in_parts
 from infomeans.errors import InputError, Problems
-from infomeans.files import write_atomic, writing
+from infomeans.files import regular, write_atomic, writing
 from infomeans.graph import Hierarchy
 from infomeans.naming import Names
 from infomeans.runs import places
@@ -163,7 +163,22 @@ class Run:
     def labels(self) -> Labels:
         """The clusters of all samples."""
         self.check_complete()
-        return Labels.read(self.path / _LABELS)
+        labels = Labels.read(self.path / _LABELS)
+        self._check(labels)
+        return labels
+
+    def _check(self, labels: Labels) -> None:
+        """Refuse a table that lacks samples of the run, or has other clusters."""
+        n = self.config["data"].get("n_samples", len(labels.ids))
+        if len(labels.ids) != n:
+            rows = f"{self.path / _LABELS} has {len(labels.ids):,} rows"
+            raise InputError(f"{rows}, but the run has {n:,} samples.")
+        k = len(self.metrics.get("sizes", ()))
+        if k and (wrong := np.flatnonzero(labels.clusters >= k)).size:
+            raise InputError(
+                f"{self.path / _LABELS}: the column 'cluster' has {labels.clusters[wrong[0]]} in "
+                f"row {wrong[0] + 1}; the run has clusters 0 to {k - 1}."
+            )
 
     @cached_property
     def embedding(self) -> Array:
@@ -187,7 +202,7 @@ class Run:
             return None
         try:
             # A damaged file would stay open if NumPy opened it.
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            with regular(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return Hierarchy.restored(arrays)
         except (ValueError, KeyError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise InputError(f"{path} is damaged: {error or 'it is empty'}") from error
@@ -196,7 +211,7 @@ class Run:
     def names(self) -> Names:
         """Names and merges of the clusters; empty at first."""
         path = self.path / _NAMES
-        return self.read_names(path) if path.exists() else Names(run=self.key)
+        return self.read_names(regular(path)) if path.exists() else Names(run=self.key)
 
     @property
     def key(self) -> str:
@@ -278,8 +293,9 @@ class Run:
         places.step_back(self.path, keep=self.checkpoint.exists())
 
     def _json(self, name: str) -> dict[str, Any]:
+        file = regular(self.path / name)
         try:
-            content = json.loads((self.path / name).read_text(encoding="utf-8"))
+            content = json.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
             raise InputError(f"{self.path / name} is damaged: {error}") from error
         if not isinstance(content, dict):
@@ -298,7 +314,7 @@ def _save(file: BinaryIO, array: Array) -> None:
 
 def _mapped(path: Path) -> Array:
     """An array in a file, of which only the parts that are used are read."""
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    return np.asarray(np.load(regular(path), mmap_mode="r", allow_pickle=False))
 
 
 def _dumps(content: Mapping[str, Any]) -> str:
@@ -306,4 +322,4 @@ def _dumps(content: Mapping[str, Any]) -> str:
 
 
 def _lines(path: Path) -> Sequence[str]:
-    return path.read_text(encoding="utf-8").splitlines()
+    return regular(path).read_text(encoding="utf-8").splitlines()

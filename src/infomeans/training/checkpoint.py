@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from infomeans.errors import InputError
-from infomeans.files import writing
+from infomeans.files import regular, writing
 
 HEADER = "infomeans"
 PIECE = 2**24
@@ -104,7 +104,7 @@ class Checkpoint:
     @staticmethod
     def _read(path: Path) -> dict[str, Any]:
         try:
-            with safe_open(path, framework="pt") as file:
+            with safe_open(regular(path), framework="pt") as file:
                 tree = json.loads(file.metadata()[HEADER])
                 names = file.keys()
                 content: dict[str, Any] = _unpack(
