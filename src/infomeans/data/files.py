@@ -104,8 +104,8 @@ def _unpacked(path: Path, memory: Memory) -> bytes:
     if size > most:
         given = "the free memory" if memory.limit is None else "the memory (--memory)"
         raise InputError(
-            f"{path}, {shown(packed)}, unpacks to {shown(max(said, size))} or more; {shown(most)} are "
-            f"allowed, by {given}. Unpack it first, or allow more --memory (memory=)."
+            f"{path}, {shown(packed)}, unpacks to {shown(max(said, size))} or more; {shown(most)} "
+            f"are allowed, by {given}. Unpack it first, or allow more --memory (memory=)."
         )
     return b"".join(pieces)
 
