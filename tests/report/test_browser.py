@@ -115,7 +115,7 @@ def test_everything_is_there_in_print(page):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.wait_for_selector("#chart-confusion td")
     blank = "all => all.filter(e => !e.style.backgroundImage).length"
-    page.wait_for_function("document.readyState === 'complete'")
+    page.wait_for_function("() => document.readyState === 'complete'")
     assert page.eval_on_selector_all("button.thumb", blank) == 0
 
 

@@ -43,12 +43,12 @@ def test_runs_stand_side_by_side(show, image_run, tmp_path):
     moved = page.evaluate("between(0, 1).count")
     assert f"{moved} of 120 samples" in page.inner_text("#moved-said")
     assert page.locator("#groups .panel").count() > 0
-    page.wait_for_function("document.querySelector('#groups .thumb').style.backgroundImage")
+    page.wait_for_function("() => document.querySelector('#groups .thumb').style.backgroundImage")
     page.locator("#groups .thumb").first.click()
     assert "→" in page.inner_text("#dialog-body")
     page.click("#dialog .close")
     page.select_option("#to", label="same")
-    page.wait_for_function("document.querySelectorAll('#sankey path').length === 3")
+    page.wait_for_function("() => document.querySelectorAll('#sankey path').length === 3")
     assert "None" in page.inner_text("#moved-said")
 
 

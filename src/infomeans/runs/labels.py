@@ -243,10 +243,11 @@ def _as_written(path: Path) -> dict[str, pyarrow.ChunkedArray] | None:
     except pa.ArrowInvalid:
         return None
     names, columns = table.column_names, table.columns
-    sound = len({*names}) == len(names) and {*COLUMNS}.issubset(names)
+    found = dict(zip(names, columns, strict=True))
+    sound = len(found) == len(names) and found.keys() >= {*COLUMNS}
     if not sound or any(column.null_count for column in columns):
         return None
-    return dict(zip(names, columns, strict=True))
+    return None if (found["cluster"].to_numpy() < 0).any() else found
 
 
 def _as_saved(path: Path) -> dict[str, pyarrow.ChunkedArray]:
