@@ -52,6 +52,17 @@ def test_runs_stand_side_by_side(show, image_run, tmp_path):
     assert "None" in page.inner_text("#moved-said")
 
 
+def test_a_table_stands_beside_itself(show, table_run, tmp_path):
+    other = Run(shutil.copytree(table_run.path, tmp_path / "run (2)"))
+    path = tmp_path / "compare.html"
+    runs = [table_run, other, Run(table_run.path / ".." / "run")]
+    path.write_text(comparison(runs), encoding="utf-8")
+    page = show(path, wait="#sankey path")
+    assert page.locator("#from option").all_inner_texts() == ["run", "run (2)", "run (3)"]
+    assert "All agree with an adjusted Rand index of 1.000" in page.inner_text("#overview")
+    assert page.locator("#sankey path").count() == 4
+
+
 def test_a_run_stands_beside_itself(show, image_run, tmp_path):
     path = tmp_path / "compare.html"
     path.write_text(comparison([image_run, image_run]), encoding="utf-8")

@@ -134,3 +134,17 @@ def test_rows_and_clusters_must_be_those_of_the_run(tmp_path):
     table.write_text(text[: text.index("b,1")])
     with pytest.raises(InputError, match="has 1 rows, but the run has 2 samples"):
         Run(run.path).labels  # noqa: B018
+
+
+def test_rows_that_were_sorted_are_noticed(tmp_path):
+    config = {"versions": {}, "arguments": {"n_clusters": 3}, "data": {"n_samples": 30}}
+    run = Run.create(tmp_path / "run", config)
+    posteriors = np.eye(3)[np.arange(30) % 3]
+    run.write_results([f"{i:02}" for i in range(30)], posteriors, posteriors, {"sizes": [10] * 3})
+    run.rename(Names({0: "a"}, ((1, 2),), run=run.key))
+    assert len(Run(run.path).labels.ids) == 30
+    header, *rows = (run.path / "labels.csv").read_text().splitlines()
+    rows.sort(key=lambda row: row.split(",")[1])
+    (run.path / "labels.csv").write_text("\n".join([header, *rows, ""]))
+    with pytest.raises(InputError, match="as if its rows had been sorted"):
+        Run(run.path).labels  # noqa: B018

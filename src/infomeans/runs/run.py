@@ -44,6 +44,8 @@ _CHECKPOINT, _MODEL = "checkpoint.safetensors", "model"
 _LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
 _POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
 _DUPLICATES, _TREE = "duplicates.csv", "tree.npz"
+LOOKED_AT = 1000
+"""Number of samples by which a table of labels is recognised."""
 
 
 class Run:
@@ -178,6 +180,20 @@ class Run:
             raise InputError(
                 f"{self.path / _LABELS}: the column 'cluster' has {labels.clusters[wrong[0]]} in "
                 f"row {wrong[0] + 1}; the run has clusters 0 to {k - 1}."
+            )
+        if (self.path / _POSTERIORS).exists():
+            self._check_order(labels)
+
+    def _check_order(self, labels: Labels) -> None:
+        """Refuse a table whose rows were sorted: what is read beside it has its own order."""
+        rows = np.linspace(0, len(labels.ids) - 1, min(len(labels.ids), LOOKED_AT)).astype(int)
+        likely = self.posteriors[rows].argmax(axis=1)
+        # A merged cluster is that of several.
+        pairs = {*zip(likely.tolist(), labels.clusters[rows].tolist(), strict=True)}
+        if len(pairs) > len({*likely.tolist()}):
+            raise InputError(
+                f"{self.path / _LABELS} has other clusters than {_POSTERIORS}, as if its rows had "
+                f"been sorted; put them back into their order."
             )
 
     @cached_property
