@@ -91,7 +91,7 @@ def opened(path: Path, chromium: str) -> dict[str, float]:
             views.append(time.perf_counter() - began)
             page.wait_for_load_state()
             painted = "performance.getEntriesByName('first-contentful-paint')[0]"
-            page.wait_for_function(painted)
+            page.wait_for_function(f"() => {painted}")
             paints.append(page.evaluate(f"{painted}.startTime / 1000"))
             frame, share = page.evaluate(DRAG)
             whole = page.evaluate(WHOLE)

@@ -2,7 +2,7 @@ import copy
 
 import pytest
 
-from infomeans.errors import InputError, Problems, by_reason
+from infomeans.errors import InputError, Problems, by_reason, visible
 
 
 def test_all_problems_are_reported_at_once():
@@ -47,3 +47,11 @@ def test_what_is_left_out_stands_under_its_reason():
 def test_many_reasons_are_cut_short():
     left_out = [*HEIC[:1], ("a", "1"), ("b", "2"), ("c", "2"), ("d", "3")]
     assert by_reason(left_out, 2) == "0.heic (needs an extra); a (1); 3 more"
+
+
+def test_control_characters_are_shown_and_not_obeyed():
+    text = "a\x1b]0;b\x07\r\n\x7f\x9b\u202e\u2028\u2066\udcff c\td é 漢 😀"
+    shown = r"a\x1b]0;b\x07\r\n\x7f\x9b\u202e\u2028\u2066\udcff c\td é 漢 😀"
+    assert visible(text) == shown
+    assert visible(shown) == shown
+    assert str(InputError("x\x1b[2J\nis wrong")) == r"x\x1b[2J is wrong"

@@ -56,12 +56,12 @@ def test_numbers_are_those_of_the_global_generator_with_that_seed():
 
 
 def test_the_global_generators_do_not_move():
-    before = torch.get_rng_state(), np.random.get_state()[1], random.getstate()
+    before = torch.get_rng_state(), np.random.get_state()[1], random.getstate()  # noqa: NPY002
     with Draws(5), Draws(6):
         of_every_kind()
     MIADM(3, random_state=0, **QUICK).fit(np.random.default_rng(0).normal(size=(60, 4)))
     assert torch.equal(torch.get_rng_state(), before[0])
-    assert np.array_equal(np.random.get_state()[1], before[1])
+    assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
     assert random.getstate() == before[2]
 
 

@@ -1,10 +1,35 @@
-"""Errors and warnings for the user."""
+"""Errors, warnings and other text for the user."""
 
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+
+_UNSEEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters, those that turn the direction of text, line separators and surrogates."""
+
+
+def visible(text: str) -> str:
+    r"""Text that is safe on a terminal: control characters become escapes such as \x1b.
+
+    Characters that turn the direction of text and line separators count as well, and so do
+    surrogates, which stand for bytes that are not UTF-8.
+
+    Examples
+    --------
+    >>> from infomeans.errors import visible
+    >>> print(visible("a\x1b[2Jb\nc"))
+    a\x1b[2Jb\nc
+    """
+    return _UNSEEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode()
 
 
 class InputError(ValueError):
@@ -17,7 +42,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, *problems: str) -> None:
-        super().__init__(*(" ".join(problem.splitlines()) for problem in problems))
+        super().__init__(*(visible(" ".join(problem.splitlines())) for problem in problems))
 
     def __str__(self) -> str:
         return "\n".join(self.problems)

@@ -1,4 +1,4 @@
-"""Write files atomically, and read JSON that may be damaged."""
+"""Write files atomically, and read only regular ones, which may be damaged."""
 
 from __future__ import annotations
 
@@ -6,12 +6,35 @@ import hashlib
 import json
 import os
 import secrets
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from infomeans.errors import InputError
+
+KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a folder",
+}
+"""What a path may lead to that is not a regular file."""
+
+
+def regular(path: Path) -> Path:
+    """The path, if a regular file is there; links are followed.
+
+    Reading a pipe would wait for ever, and a device such as /dev/zero has no end. A missing file
+    raises FileNotFoundError.
+    """
+    kind = stat.S_IFMT(os.stat(path).st_mode)
+    if kind != stat.S_IFREG:
+        what = KINDS.get(kind, "something else")
+        raise InputError(f"{path} is {what}; only regular files are read.")
+    return path
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
@@ -49,7 +72,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 def read_json(path: Path) -> dict[str, Any]:
     """The object in a JSON file; an InputError if there is something else."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
+        content = json.loads(regular(path).read_text(encoding="utf-8-sig"))
     except RecursionError as error:
         raise InputError(f"{path} is damaged: it is nested too deeply.") from error
     except ValueError as error:

@@ -11,6 +11,7 @@ from rich.table import Column
 from rich.text import Text
 
 from infomeans.durations import duration
+from infomeans.errors import visible
 
 SHORTEST, LONGEST = 8, 40
 """Minimum and maximum length of a bar, in characters."""
@@ -140,7 +141,7 @@ class Lines:
         """Print a line, without markup."""
         self.said += 1
         self._last = self.clock()
-        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self.console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
 
     def due(self, whole: float | None) -> bool:
         """Whether another line is due, for work that takes `whole` seconds in total."""

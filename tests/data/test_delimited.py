@@ -1,8 +1,12 @@
 import gzip
+import time
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from infomeans.data.delimited import read_delimited
+from infomeans.data.tables import Table, read_table
 from infomeans.errors import InputError
 
 
@@ -47,10 +51,12 @@ def test_a_decimal_comma_is_understood_between_semicolons(parse):
 
 
 @pytest.mark.parametrize(
-    "raw", ["ü,b\n1,é\n".encode(), "\ufeffü,b\n1,é\n".encode(), "ü,b\n1,é\n".encode("latin-1")]
+    "encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-32", "utf-16-le", "utf-16-be"]
 )
-def test_encodings(parse, raw):
-    assert parse(raw) == {"ü": [1], "b": ["é"]}
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz"])
+def test_encodings(parse, encoding, name):
+    mark = "\ufeff" if encoding in ("utf-16-le", "utf-16-be") else ""
+    assert parse(f"{mark}ü,b\n1,é\n".encode(encoding), name) == {"ü": [1], "b": ["é"]}
 
 
 def test_names_lose_white_space_around_them(parse):
@@ -107,3 +113,51 @@ def test_damaged_gzip_is_refused(tmp_path):
     (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n" * 99)[:30])
     with pytest.raises(InputError, match=r"x.csv.gz cannot be read: "):
         read_delimited(tmp_path / "x.csv.gz", ())
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_a_table_may_be_very_wide(parse, delimiter):
+    n = 20_000
+    lines = [[f"feature {i}" for i in range(n)], *[["0.1234567890123456"] * n] * 20]
+    began = time.perf_counter()
+    table = parse("\n".join(map(delimiter.join, lines)))
+    assert time.perf_counter() - began < 20  # it took minutes when blocks held three rows
+    assert len(table) == n
+    assert table["feature 19999"] == [0.1234567890123456] * 20
+
+
+def test_lines_of_delimiters_alone_need_not_be_as_long(parse):
+    assert parse("a;b;c\n1;2;3\n;;;;\n;\n") == {"a": [1], "b": [2], "c": [3]}
+    with pytest.raises(InputError, match="Row #3: Expected 3 columns, got 2"):
+        parse("a,b,c\n1,2,3\n4,5\n")
+
+
+def test_lines_may_end_with_a_carriage_return_alone(parse):
+    assert parse("a,b\r1,x\r2,y\r", text={"a"}) == {"a": ["1", "2"], "b": ["x", "y"]}
+
+
+def read_or_refuse(folder, raw, name="x.csv"):
+    """Read bytes as a table; only an InputError may be raised."""
+    path = folder / name
+    path.write_bytes(raw)
+    try:
+        read_table(Table.in_file(path))
+    except InputError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+
+
+@given(raw=st.binary() | st.text("0123456789.,;\t|\r\n\"'aé-+eE NaN\0\ufeff").map(str.encode))
+@example(raw=b"\xff\xfe\0")
+@example(raw=b'"')
+@example(raw=b",\n,\n")
+def test_any_bytes_are_read_or_refused(raw, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("any")
+    read_or_refuse(folder, raw)
+    read_or_refuse(folder, gzip.compress(raw), "x.csv.gz")
+
+
+@given(at=st.integers(0, 60), cut=st.integers(0, 9), put=st.binary(max_size=4))
+def test_a_damaged_table_is_read_or_refused(at, cut, put, tmp_path_factory):
+    for raw in ('a;b;c\n1,5;2;x\n3;4;"y\nz"\n'.encode("utf-16"), b"a,b\n1,2\n3,4\n5,6\n"):
+        folder = tmp_path_factory.mktemp("damaged")
+        read_or_refuse(folder, raw[:at] + put + raw[at + cut :])

@@ -4,6 +4,7 @@ import zipfile
 import pytest
 
 from infomeans.data.files import content, lines, printable, reading
+from infomeans.data.memory import Memory
 from infomeans.errors import InputError
 
 
@@ -35,3 +36,31 @@ def test_content_is_unzipped(tmp_path):
 def test_lines_end_in_every_way_and_the_last_blank_ones_do_not_count(tmp_path):
     (tmp_path / "x").write_bytes(b"\xef\xbb\xbf a \r\n\nb\xff\n\n\n")
     assert [printable(line) for line in lines(tmp_path / "x")] == ["a", "", "b\\xff"]
+
+
+def test_what_gets_too_large_when_it_is_unpacked_is_refused(tmp_path):
+    bomb = tmp_path / "x.csv.gz"
+    bomb.write_bytes(gzip.compress(bytes(2**22)))
+    assert len(content(bomb, Memory(2**25))) == 2**22
+    message = (
+        r"x\.csv\.gz, 4\.0 KiB, unpacks to 4\.0 MiB or more; 128\.0 KiB are allowed, by the memory"
+    )
+    with pytest.raises(InputError, match=message):
+        content(bomb, Memory(2**20))
+    # The size at the end is only that of the last part.
+    bomb.write_bytes(gzip.compress(bytes(2**22)) + gzip.compress(b"x"))
+    with pytest.raises(InputError, match=r"unpacks to 1\.0 MiB or more"):
+        content(bomb, Memory(2**20))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_lines_of_other_encodings(tmp_path, encoding):
+    (tmp_path / "x").write_bytes("ä\n漢".encode(encoding))
+    assert lines(tmp_path / "x") == ["ä", "漢"]
+
+
+@pytest.mark.parametrize("raw", [b"\xff\xfea", b"\x1f\x8b", b"\x1f\x8b\x08\0\0\0\0\0\0\xff"])
+def test_damaged_text_is_refused(tmp_path, raw):
+    (tmp_path / "x").write_bytes(raw)
+    with pytest.raises(InputError, match="x cannot be read"):
+        lines(tmp_path / "x")

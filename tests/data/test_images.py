@@ -1,3 +1,6 @@
+import os
+import sys
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -135,6 +138,22 @@ def test_a_message_stays_on_one_line_whatever_the_names(tmp_path):
     (tmp_path / "a\nb.png").write_text("text")
     with pytest.raises(InputError, match=r"a b.png \(not an image\)"):
         open_samples(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes on Windows")
+def test_pipes_and_folders_that_are_read_already_are_skipped(draw, tmp_path, grey):
+    draw("set/a.png", grey)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "set/b.png").symlink_to(tmp_path / "pipe")
+    (tmp_path / "set/again").symlink_to(tmp_path / "set")
+    samples = open_samples(tmp_path / "set")
+    assert samples.ids == ["a.png"]
+    assert samples.skipped == [
+        ("b.png", "not a regular file"),
+        ("again", "a link to what is read already"),
+    ]
+    (tmp_path / "list.txt").write_text("set/a.png\npipe\n")
+    assert open_samples(tmp_path / "list.txt").skipped == [("pipe", "not a regular file")]
 
 
 def test_nothing_readable_is_an_error(tmp_path):

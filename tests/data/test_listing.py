@@ -70,7 +70,45 @@ def test_linked_folders_are_followed_but_not_in_circles(tmp_path):
     (tmp_path / "data/link").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "data/circle").symlink_to(tmp_path / "data")
     (tmp_path / "elsewhere/up").symlink_to(tmp_path / "data")
-    assert ids(files_in(tmp_path / "data")) == ["1.png", "link/2.png"]
+    left_out = []
+    assert ids(files_in(tmp_path / "data", left_out)) == ["1.png", "link/2.png"]
+    assert left_out == [(name, "a link to what is read already") for name in ("circle", "link/up")]
+
+
+def test_folders_that_link_to_each_other_are_read_once(tmp_path):
+    for folder in "abcde":
+        touch(tmp_path, f"{folder}/{folder}.png")
+        for other in set("abcde") - {folder}:
+            (tmp_path / folder / f"to-{other}").symlink_to(tmp_path / other)
+    for find in (files_in, lambda place, out: files_matching(f"{place}/**/*.png", out)):
+        left_out = []
+        assert ids(find(tmp_path, left_out)) == [f"{name}/{name}.png" for name in "abcde"]
+        assert len(left_out) == 20
+
+
+def test_a_file_is_read_once_and_hard_links_are_files(tmp_path):
+    touch(tmp_path, "b/1.png", "elsewhere.png")
+    (tmp_path / "b/a.png").symlink_to("1.png")
+    (tmp_path / "b/x.png").symlink_to(tmp_path / "elsewhere.png")
+    (tmp_path / "b/y.png").symlink_to(tmp_path / "elsewhere.png")
+    os.link(tmp_path / "b/1.png", tmp_path / "b/2.png")
+    for find in (files_in, lambda place, out: files_matching(f"{place}/*.png", out)):
+        left_out = []
+        assert ids(find(tmp_path / "b", left_out)) == ["1.png", "2.png", "x.png"]
+        assert [name for name, _ in left_out] == ["a.png", "y.png"]
+
+
+def test_the_folder_that_no_link_leads_to_gives_the_name(tmp_path):
+    touch(tmp_path, "z/1.png")
+    (tmp_path / "a").symlink_to("z")
+    assert ids(files_in(tmp_path)) == ["z/1.png"]
+    assert ids(files_matching(f"{tmp_path}/*/*.png")) == ["z/1.png"]
+
+
+def test_a_link_to_itself_is_listed_like_a_broken_one(tmp_path):
+    touch(tmp_path, "1.png")
+    (tmp_path / "self.png").symlink_to("self.png")
+    assert ids(files_in(tmp_path)) == ["1.png", "self.png"]
 
 
 @not_on_windows
@@ -93,10 +131,13 @@ def test_a_folder_without_images_is_refused(tmp_path):
         ("set/[1]*", ["1.png"]),
         ("set/**/*.png", ["1.png", "2.png", "deep/3.png"]),
         ("s?t/*/*.png", ["set/deep/3.png"]),
+        ("**/deep/*.png", ["set/deep/3.png"]),
+        ("set/**", ["1.png", "2.png", "deep/3.png"]),
+        ("**/.hid*/**/*.png", ["set/.hidden/4.png"]),
     ],
 )
 def test_ids_of_a_pattern_start_after_its_fixed_part(tmp_path, monkeypatch, pattern, expected):
-    touch(tmp_path, "set/1.png", "set/2.png", "set/deep/3.png", "set/1.txt")
+    touch(tmp_path, "set/1.png", "set/2.png", "set/deep/3.png", "set/1.txt", "set/.hidden/4.png")
     assert ids(files_matching(str(tmp_path / pattern))) == expected
     monkeypatch.chdir(tmp_path)
     listing = files_matching(pattern)

@@ -1,3 +1,6 @@
+import os
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -86,3 +89,24 @@ def test_a_file_of_no_known_format_is_refused(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"data.xyz (has an unknown format; .*\.csv|cannot be)"):
         open_samples(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes on Windows")
+@pytest.mark.parametrize("name", ["x.png", "x.csv", "x.csv.gz", "x.npy", "x.txt", "x.tar", "x"])
+def test_pipes_and_devices_are_refused(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match="is a pipe; only regular files are read"):
+        locate(tmp_path / name)
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="is a device"):
+        open_samples(tmp_path / "zero.csv")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes on Windows")
+@pytest.mark.parametrize("suffix", [".parquet", ".tar"])
+def test_a_part_that_is_a_pipe_is_refused(tmp_path, suffix):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "set").mkdir()
+    (tmp_path / f"set/1{suffix}").symlink_to("../pipe")
+    with pytest.raises(InputError, match="is a pipe; only regular files are read"):
+        locate(tmp_path / "set")

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -393,3 +394,14 @@ def test_models_of_earlier_versions_lack_what_was_gained_since(blobs, tmp_path):
         np.testing.assert_array_equal(loaded.predict(blobs[0]), model.labels_)
         with pytest.raises(InputError, match="earlier version"):
             loaded.outlier_score(blobs[0])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no devices on Windows")
+@pytest.mark.parametrize("file", ["model.json", "weights"])
+def test_files_without_an_end_are_refused(file, blobs, tmp_path):
+    KMeansBaseline(4).fit(blobs[0]).save(tmp_path / "model")
+    name = json.loads((tmp_path / "model/model.json").read_text()).get(file, file)
+    (tmp_path / "model" / name).unlink()
+    (tmp_path / "model" / name).symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="is a device; only regular files are read"):
+        infomeans.load(tmp_path / "model")

@@ -6,7 +6,7 @@ DRAWN = "#shown:not(:empty)"
 
 def shown(page):
     """How many samples the map says it shows."""
-    page.wait_for_function("waiting === 0")
+    page.wait_for_function("() => waiting === 0")
     return int(page.inner_text("#shown").split(" of ")[0].replace(",", ""))
 
 

@@ -11,6 +11,7 @@ from tests.report.browsing import DRAWN, merge, shown
 from infomeans import data
 from infomeans.errors import InputError
 from infomeans.report import write_report
+from infomeans.report.compare import comparison
 from infomeans.runs import Run
 from infomeans.workflows.request import Request
 
@@ -114,7 +115,7 @@ def test_everything_is_there_in_print(page):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.wait_for_selector("#chart-confusion td")
     blank = "all => all.filter(e => !e.style.backgroundImage).length"
-    page.wait_for_function("document.readyState === 'complete'")
+    page.wait_for_function("() => document.readyState === 'complete'")
     assert page.eval_on_selector_all("button.thumb", blank) == 0
 
 
@@ -242,6 +243,28 @@ def test_hostile_names_are_only_text(show, table_run):
     assert chip.inner_text().startswith("</script><b>")
     chip.click()
     assert page.inner_text("dialog .id").startswith("</script><b>")
+
+
+INJECTED = """<script>window.ran = 1</script><img src="x.png" onerror="window.ran = 2">
+<svg onload="window.ran = 3"></svg><a id="bad" href="javascript:window.ran=4">x</a>"""
+
+
+@pytest.mark.parametrize("kind", ["report", "comparison"])
+def test_a_script_that_is_put_into_a_page_does_not_run(browser, image_run, tmp_path, kind):
+    text = image_run.report.read_text(encoding="utf-8")
+    if kind == "comparison":
+        text = comparison([image_run, image_run])
+    path = tmp_path / "page.html"
+    path.write_text(text.replace("<main>", "<main>" + INJECTED), encoding="utf-8")
+    page = browser.new_page()
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(path.as_uri())
+    page.wait_for_selector(DRAWN if kind == "report" else "#sankey path")
+    page.click("#bad")
+    assert page.evaluate("window.ran") is None
+    assert sum("Content Security Policy" in text for text in said) >= 4
+    page.close()
 
 
 def test_parts_without_content_are_left_out(show, table_run):

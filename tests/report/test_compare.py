@@ -43,13 +43,24 @@ def test_runs_stand_side_by_side(show, image_run, tmp_path):
     moved = page.evaluate("between(0, 1).count")
     assert f"{moved} of 120 samples" in page.inner_text("#moved-said")
     assert page.locator("#groups .panel").count() > 0
-    page.wait_for_function("document.querySelector('#groups .thumb').style.backgroundImage")
+    page.wait_for_function("() => document.querySelector('#groups .thumb').style.backgroundImage")
     page.locator("#groups .thumb").first.click()
     assert "→" in page.inner_text("#dialog-body")
     page.click("#dialog .close")
     page.select_option("#to", label="same")
-    page.wait_for_function("document.querySelectorAll('#sankey path').length === 3")
+    page.wait_for_function("() => document.querySelectorAll('#sankey path').length === 3")
     assert "None" in page.inner_text("#moved-said")
+
+
+def test_a_table_stands_beside_itself(show, table_run, tmp_path):
+    other = Run(shutil.copytree(table_run.path, tmp_path / "run (2)"))
+    path = tmp_path / "compare.html"
+    runs = [table_run, other, Run(table_run.path / ".." / "run")]
+    path.write_text(comparison(runs), encoding="utf-8")
+    page = show(path, wait="#sankey path")
+    assert page.locator("#from option").all_inner_texts() == ["run", "run (2)", "run (3)"]
+    assert "All agree with an adjusted Rand index of 1.000" in page.inner_text("#overview")
+    assert page.locator("#sankey path").count() == 4
 
 
 def test_a_run_stands_beside_itself(show, image_run, tmp_path):

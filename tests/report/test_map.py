@@ -70,7 +70,9 @@ def test_pointing_shows_a_sample_and_clicking_keeps_it(page):
     x, y = pixel_of(page, lonely)
     page.mouse.move(x - 30, y)
     page.mouse.move(x, y, steps=5)
-    page.wait_for_function(f"!tip.hidden && tip.querySelector('.id').innerText === '{lonely}'")
+    page.wait_for_function(
+        f"() => !tip.hidden && tip.querySelector('.id').innerText === '{lonely}'"
+    )
     assert page.locator("#tip .thumb").count() == 1
     page.mouse.move(2, 2)
     page.wait_for_selector("#tip", state="hidden")
@@ -141,7 +143,7 @@ def test_points_stand_where_the_page_takes_them_to_be(show, image_run, script):
 
 def test_a_lost_graphics_card_leaves_a_plain_map(page):
     page.evaluate("painter.gl.getExtension('WEBGL_lose_context').loseContext()")
-    page.wait_for_function("painter instanceof PlainPainter && painter.places.length === 240")
+    page.wait_for_function("() => painter instanceof PlainPainter && painter.places.length === 240")
     assert "without WebGL" in page.inner_text("#map-note")
     assert page.locator("#plot canvas:not(.film)").count() == 1
 
@@ -187,7 +189,7 @@ def test_a_kept_sample_leaves_the_map_as_it_was(page):
     page.focus("#plot")
     page.keyboard.press("n")
     page.wait_for_selector("#chosen .id")
-    page.wait_for_function("waiting === 0")
+    page.wait_for_function("() => waiting === 0")
     after = page.evaluate("[view.x, view.y, view.scale, stage.width, stage.height]")
     assert after == before
 
@@ -235,9 +237,9 @@ def test_the_browsers_own_keys_are_left_alone(page):
 def test_buttons_zoom_where_there_is_no_wheel(page):
     before = page.evaluate(SPAN)
     page.click("#nearer")
-    page.wait_for_function(f"{SPAN} < {0.8 * before}")
+    page.wait_for_function(f"() => {SPAN} < {0.8 * before}")
     page.click("#whole")
-    page.wait_for_function(f"Math.abs({SPAN} - {before}) < 0.02 * {before}")
+    page.wait_for_function(f"() => Math.abs({SPAN} - {before}) < 0.02 * {before}")
 
 
 def test_wheel_and_drag_zoom_and_move(page):
@@ -247,18 +249,18 @@ def test_wheel_and_drag_zoom_and_move(page):
     centre = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(*centre)
     page.mouse.wheel(0, -400)
-    page.wait_for_function(f"{SPAN} < {0.95 * before}")
+    page.wait_for_function(f"() => {SPAN} < {0.95 * before}")
     page.wait_for_timeout(600)
     left = page.evaluate("view.x")
     page.mouse.down()
     page.mouse.move(centre[0] + 80, centre[1], steps=5)
     page.mouse.up()
-    page.wait_for_function(f"view.x < {left}")
+    page.wait_for_function(f"() => view.x < {left}")
     assert page.locator("#chosen .id").count() == 0
     page.click("#whole")
-    page.wait_for_function(f"Math.abs({SPAN} - {before}) < 1e-3 * {before}")
+    page.wait_for_function(f"() => Math.abs({SPAN} - {before}) < 1e-3 * {before}")
     page.mouse.dblclick(*centre)
-    page.wait_for_function(f"{SPAN} < {0.6 * before}")
+    page.wait_for_function(f"() => {SPAN} < {0.6 * before}")
 
 
 def test_what_is_under_the_pointer_stays_there_when_zooming(page):
@@ -294,7 +296,7 @@ def test_the_page_scrolls_on_where_the_map_cannot_get_smaller(page):
     box, before = page.locator("#plot").bounding_box(), page.evaluate("scrollY")
     page.mouse.move(box["x"] + 200, box["y"] + 200)
     page.mouse.wheel(0, 300)
-    page.wait_for_function(f"scrollY > {before}")
+    page.wait_for_function(f"() => scrollY > {before}")
     assert page.evaluate("view.scale === stage.scale && isWhole")
 
 
@@ -375,6 +377,6 @@ def test_the_keyboard_does_what_the_mouse_does(page):
     assert page.inner_text("#chosen .id") == first
     before = page.evaluate(SPAN)
     page.keyboard.press("+")
-    page.wait_for_function(f"{SPAN} < {before}")
+    page.wait_for_function(f"() => {SPAN} < {before}")
     page.keyboard.press("0")
-    page.wait_for_function(f"Math.abs({SPAN} - {before}) < 1e-3 * {before}")
+    page.wait_for_function(f"() => Math.abs({SPAN} - {before}) < 1e-3 * {before}")

@@ -18,7 +18,7 @@ PAINTED = "document.querySelector('.mosaic .thumb').style.backgroundImage"
 @pytest.mark.parametrize(("width", "least"), [(1400, 3), (390, 1)])
 def test_the_first_screen_has_a_mosaic_of_each_cluster(show, image_run, width, least):
     page = show(image_run.report, width=width)
-    page.wait_for_function(PAINTED)
+    page.wait_for_function(f"() => {PAINTED}")
     bottoms = page.eval_on_selector_all(
         ".mosaic", "all => all.map(one => one.getBoundingClientRect().bottom)"
     )
@@ -36,7 +36,9 @@ def test_a_thumbnail_shows_its_own_sample(page, stripes):
     sample = page.evaluate("membersOf(0)[3]")
     page.evaluate(f"openLarge({sample}, [{sample}])")
     drawn = "document.querySelector('#dialog canvas').getContext('2d')"
-    page.wait_for_function(f"{drawn}.getImageData(0, 0, 8, 9).data.some(v => v > 0 && v < 255)")
+    page.wait_for_function(
+        f"() => {drawn}.getImageData(0, 0, 8, 9).data.some(v => v > 0 && v < 255)"
+    )
     pixels = page.evaluate(f"[...{drawn}.getImageData(0, 0, 8, 9).data]")
     grey = np.array(pixels).reshape(9, 8, 4)[..., 0].ravel()
     likeness = [np.corrcoef(grey, image.ravel())[0, 1] for image in stripes[0]]
@@ -46,7 +48,9 @@ def test_a_thumbnail_shows_its_own_sample(page, stripes):
 def test_a_small_picture_shows_its_own_sample_too(page, stripes):
     page.click("#cluster-1 .open")
     thumb = page.locator("#members .thumb").nth(4)
-    page.wait_for_function("document.querySelectorAll('#members .thumb')[4].style.backgroundImage")
+    page.wait_for_function(
+        "() => document.querySelectorAll('#members .thumb')[4].style.backgroundImage"
+    )
     page.wait_for_timeout(200)
     seen = Image.open(io.BytesIO(thumb.screenshot())).convert("L").resize((8, 9), Image.BOX)
     grey = np.asarray(seen, dtype=float).ravel()
@@ -75,7 +79,7 @@ def test_all_members_load_as_one_scrolls(show, large_run):
         before = page.locator("#members .thumb").count()
         page.evaluate("clusterView.scrollTop = clusterView.scrollHeight")
         page.wait_for_function(
-            f"document.querySelectorAll('#members .thumb').length > {before}", timeout=5000
+            f"() => document.querySelectorAll('#members .thumb').length > {before}", timeout=5000
         )
     members = page.eval_on_selector_all("#members .thumb", "all => all.map(e => e.dataset.sample)")
     assert len(set(members)) == 300
@@ -142,14 +146,14 @@ def test_pictures_stand_on_the_map_when_one_looks_nearer(show, large_run):
     page.evaluate("byId('map').scrollIntoView({behavior: 'instant'})")
     assert page.evaluate(ON_THE_MAP) == 0
     page.evaluate("zoom(4, ...toPixel(0))")
-    page.wait_for_function(f"{ON_THE_MAP} > 3")
+    page.wait_for_function(f"() => {ON_THE_MAP} > 3")
     sample, left, top = page.evaluate("placed.find(([, x, y]) => inside([x + 9, y + 9]))")
     assert page.evaluate("([x, y]) => nearest([x + 2, y + 2])", [left, top]) == sample
     clear = """placed.every(([i, x, y]) => placed.every(([j, u, v]) => i === j
         || Math.abs(x - u) >= placed.size[0] || Math.abs(y - v) >= placed.size[1]))"""
     assert page.evaluate(clear)
     page.click("#with-pictures")
-    page.wait_for_function(f"{ON_THE_MAP} === 0")
+    page.wait_for_function(f"() => {ON_THE_MAP} === 0")
 
 
 def level(colour):

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shutil
 
 import numpy as np
@@ -20,7 +21,10 @@ def content(path):
 
 def test_a_page_needs_nothing_from_elsewhere(image_run):
     text = image_run.report.read_text(encoding="utf-8")
-    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
+    [policy] = re.findall(r'<meta http-equiv="Content-Security-Policy" content="(.*?)">', text)
+    assert policy.startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
+    assert "unsafe" not in policy
     assert str(image_run.path.parent) not in text
 
 

@@ -47,7 +47,7 @@ def test_the_keyboard_opens_a_cluster_and_its_parts(page, image_run):
 def test_names_are_used(page):
     page.fill("#cluster-1 input", "striped")
     page.keyboard.press("Tab")
-    page.wait_for_function("byId('tree-clusters').innerText.includes('striped')")
+    page.wait_for_function("() => byId('tree-clusters').innerText.includes('striped')")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,6 +1,8 @@
 import csv
 import json
+import os
 import shutil
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -260,3 +262,21 @@ def test_arrays_of_a_run_are_mapped(tmp_path):
     again = Run(tmp_path / "run")
     assert isinstance(again.posteriors.base, np.memmap)
     assert again.embedding.shape == (2, 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes on Windows")
+@pytest.mark.parametrize("name", ["labels.csv", "metrics.json", "names.json", "history.jsonl"])
+def test_a_pipe_in_a_run_is_refused(tmp_path, name):
+    run = Run.create(tmp_path / "run", CONFIG)
+    run.write_results(IDS, POSTERIORS, np.eye(2), {})
+    (run.path / name).unlink(missing_ok=True)
+    os.mkfifo(run.path / name)
+    with pytest.raises(InputError, match="is a pipe; only regular files are read"):
+        getattr(Run(run.path), name.partition(".")[0])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes on Windows")
+def test_a_pipe_is_no_config(tmp_path):
+    os.mkfifo(tmp_path / "config.json")
+    with pytest.raises(InputError, match="is not a run folder"):
+        Run(tmp_path)

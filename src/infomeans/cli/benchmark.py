@@ -10,8 +10,8 @@ import typer
 from rich.markdown import Markdown
 
 from infomeans.cli.options import LAST_SEED, DataDir, Threads, names
-from infomeans.cli.reporting import command, console, counted, fail, loading
-from infomeans.errors import InputError
+from infomeans.cli.reporting import command, console, counted, fail, loading, say
+from infomeans.errors import InputError, visible
 from infomeans.threads import limited
 
 if TYPE_CHECKING:
@@ -211,6 +211,7 @@ def _running(
 
 def _show(text: str) -> None:
     """Draw the tables if they fit the terminal, otherwise print the Markdown."""
+    text = "\n".join(map(visible, text.split("\n")))
     fits = max(map(len, text.splitlines()), default=0) <= console.width
     if console.is_terminal and fits:
         console.print(Markdown(text))
@@ -219,7 +220,8 @@ def _show(text: str) -> None:
 
 
 def _announce(text: str) -> None:
-    console.print(text, highlight=False)
+    for line in text.split("\n"):
+        say(line)
 
 
 def _need_figures() -> None:

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from infomeans.cli.options import Seed, Threads
 from infomeans.cli.report import leave_report
-from infomeans.cli.reporting import console, loading, say
+from infomeans.cli.reporting import console, loading, plain, say
 from infomeans.durations import duration
 
 
@@ -37,7 +37,7 @@ def demo(
     done = run_demo(
         folder,
         seed,
-        lambda what: console.print(f"[bold]{what}"),
+        lambda what: console.print(f"[bold]{plain(what)}"),
         threads=threads,
         overwrite=overwrite,
     )

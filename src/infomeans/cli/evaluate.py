@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from infomeans.cli.options import IdColumn, Key
-from infomeans.cli.reporting import console, say
+from infomeans.cli.reporting import console, plain, say
 
 if TYPE_CHECKING:
     from infomeans.metrics import Confusion
@@ -56,12 +55,12 @@ def _table(found: "Confusion") -> Table:
     table = Table(title="classes (rows) by clusters (columns)")
     table.add_column("")
     for cluster in found.clusters:
-        table.add_column(str(cluster), justify="right")
+        table.add_column(plain(cluster), justify="right")
     for row, (name, counts) in enumerate(zip(found.classes, found.counts, strict=True)):
         cells = [f"[dim]{n}" if n == 0 else str(n) for n in counts]
         if row < len(cells):
             cells[row] = f"[bold]{counts[row]}"
-        table.add_row(escape(str(name)), *cells)
+        table.add_row(plain(name), *cells)
     return table
 
 
@@ -79,5 +78,5 @@ def _mistakes(found: "Confusion") -> Table:
     for count, row, column in sorted(wrong, reverse=True)[:LISTED]:
         matched = found.classes[column] if column < len(found.classes) else "no class"
         cells = (found.classes[row], found.clusters[column], matched, count)
-        table.add_row(*(escape(str(cell)) for cell in cells))
+        table.add_row(*(plain(cell) for cell in cells))
     return table

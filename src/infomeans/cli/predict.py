@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from infomeans.cli.options import Device, IdColumn, Key, Limit, Strict, Threads, check_memory, read
-from infomeans.cli.reporting import counted, loading, note, progress
+from infomeans.cli.reporting import counted, echo, loading, note, progress
 
 
 def predict(
@@ -47,7 +47,7 @@ def predict(
         labels = workflow.predict(model, samples, bar, names=names)
     if out is None:
         for text in labels.csv():
-            typer.echo(text, nl=False)
+            echo(text)
     else:
         labels.write(out)
         note(f"{counted(labels.ids, 'sample')}: {out}")

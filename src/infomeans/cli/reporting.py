@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import webbrowser
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from infomeans.durations import duration
-from infomeans.errors import InputError
+from infomeans.errors import InputError, visible
 from infomeans.progress import Lines, Pace, draws_bars, make_bars
 from infomeans.torchrun import is_first, speaks_first
 
@@ -71,22 +72,27 @@ def _one_line(debug: bool) -> Iterator[None]:
         fail(where + (error.strerror or str(error)), code=1)
 
 
+def plain(text: object) -> str:
+    """Text without markup, with control characters shown as escapes; all output passes here."""
+    return escape(visible(str(text)))
+
+
 def fail(*messages: str, code: int) -> None:
     """Print one line per error and exit; of several processes, only the first to fail prints."""
     errors.quiet = not speaks_first()
     for message in messages:
-        errors.print(f"[red]Error:[/red] {escape(message)}", highlight=False, soft_wrap=True)
+        errors.print(f"[red]Error:[/red] {plain(message)}", highlight=False, soft_wrap=True)
     raise typer.Exit(code)
 
 
 def warn(message: str) -> None:
     """Print a warning on standard error."""
-    errors.print(f"[yellow]Warning:[/yellow] {escape(message)}", highlight=False, soft_wrap=True)
+    errors.print(f"[yellow]Warning:[/yellow] {plain(message)}", highlight=False, soft_wrap=True)
 
 
 def say(message: str) -> None:
     """Print a line on standard output, without markup."""
-    console.print(escape(message), highlight=False, soft_wrap=True)
+    console.print(plain(message), highlight=False, soft_wrap=True)
 
 
 def open_page(path: Path) -> None:
@@ -97,7 +103,14 @@ def open_page(path: Path) -> None:
 
 def note(message: str) -> None:
     """Print a line on standard error, without markup."""
-    errors.print(escape(message), highlight=False, soft_wrap=True)
+    errors.print(plain(message), highlight=False, soft_wrap=True)
+
+
+def echo(text: str) -> None:
+    """Write text to standard output as it is; on a terminal, control characters become escapes."""
+    if sys.stdout.isatty():
+        text = "\n".join(map(visible, text.split("\n")))
+    typer.echo(text, nl=False)
 
 
 def counted(items: Sized, what: str) -> str:

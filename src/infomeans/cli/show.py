@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from infomeans.cli.reporting import console, counted, say, warn
+from infomeans.cli.reporting import console, counted, plain, say, warn
 from infomeans.durations import duration
 from infomeans.errors import by_reason, few
 from infomeans.methods import DEEP
@@ -38,7 +37,7 @@ def summarise(run: "Run") -> None:
     """Print the arguments and results of a run."""
     facts = Table.grid(padding=(0, 2))
     for name, value in _facts(run).items():
-        facts.add_row(f"[dim]{name}", escape(value))
+        facts.add_row(f"[dim]{name}", plain(value))
     console.print(facts)
     if run.complete:
         sizes = _sizes(run)
@@ -124,7 +123,7 @@ def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
         members = (labels.clusters == cluster).nonzero()[0]
         best = members[labels.confidences[members].argmax()] if size else None
         table.add_row(
-            escape(names.named(cluster)),
+            plain(names.named(cluster)),
             f"{size:,}",
             f"{size / total:.1%}",
             *(["━" * max(round(BAR * size / largest), int(size > 0))] if bars else []),
@@ -133,6 +132,6 @@ def _clusters(run: "Run", sizes: dict[int, int]) -> Table:
                 for values in (labels.confidences, labels.stability)
                 if values is not None
             ),
-            "" if best is None else escape(labels.ids[best]),
+            "" if best is None else plain(labels.ids[best]),
         )
     return table

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import stat
 import sys
 import warnings
 from collections.abc import Sequence
@@ -103,6 +104,8 @@ def _open(path: str | Member) -> Image.Image:
     suffix = os.path.splitext(path if isinstance(path, str) else path[3])[1].lower()
     if suffix in NOT_READ:
         raise _NotReadError(f"cannot read {suffix}, convert it to JPEG or PNG")
+    if isinstance(path, str) and not stat.S_ISREG(os.stat(path).st_mode):
+        raise _NotReadError("not a regular file")  # a pipe would block
     content = path if isinstance(path, str) else io.BytesIO(_member(path))
     try:
         return Image.open(content, formats=FORMATS)

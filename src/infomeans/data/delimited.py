@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from infomeans.data.columns import is_numeric
-from infomeans.data.files import content, reading
+from infomeans.data.files import as_utf8, content, reading
+from infomeans.data.memory import Memory
 
 if TYPE_CHECKING:
     import pyarrow
@@ -16,8 +18,16 @@ if TYPE_CHECKING:
 DECIMAL_POINTS = {",": ".", ";": ".,", "\t": ".", "|": "."}
 """The delimiters, each with the decimal points it may occur with."""
 
+BLOCK, MOST = 2**20, 2**30
+"""Fewest and most bytes that are parsed at once."""
 
-def read_delimited(path: Path, text: Collection[str]) -> pyarrow.Table:
+PER_COLUMN = 2**13
+"""Bytes for each column that are parsed at once: every column costs some time for each block."""
+
+
+def read_delimited(
+    path: Path, text: Collection[str], memory: Memory | None = None
+) -> pyarrow.Table:
     """Read a table; delimiter, decimal point and encoding are detected.
 
     Parameters
@@ -26,11 +36,13 @@ def read_delimited(path: Path, text: Collection[str]) -> pyarrow.Table:
         The file.
     text : collection of str
         Columns to read as text even if they look like numbers.
+    memory : Memory, optional
+        The limit for the memory, which a file that is packed must not exceed when it is unpacked.
     """
-    raw = content(path).strip(b"\r\n") + b"\n"
-    encoding = _encoding(raw)
     with reading(path):
-        line = raw.partition(b"\n")[0].decode(encoding).removeprefix("\ufeff")
+        raw = as_utf8(content(path, memory)).strip(b"\r\n") + b"\n"
+        encoding = _encoding(raw)
+        line = re.split(rb"[\r\n]", raw, maxsplit=1)[0].decode(encoding).removeprefix("\ufeff")
         heads = {delimiter: _cells(line, delimiter) for delimiter in DECIMAL_POINTS}
         delimiter = max(heads, key=lambda d: (_holds_numbers(heads[d], d), len(heads[d])))
         tables = [
@@ -49,7 +61,10 @@ def _encoding(raw: bytes) -> str:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter))
+    try:
+        return next(csv.reader([line], delimiter=delimiter))
+    except csv.Error:  # a cell is too long, as the whole line of a wide table by another delimiter
+        return [line]
 
 
 def _holds_numbers(cells: list[str], delimiter: str) -> bool:
@@ -89,13 +104,18 @@ def _parse(
         pyarrow.BufferReader(raw),
         # pyarrow threads that still run when Python exits would abort the process.
         read_options=arrow_csv.ReadOptions(
-            encoding=encoding, column_names=names, use_threads=False
+            encoding=encoding,
+            column_names=names,
+            use_threads=False,
+            block_size=min(max(BLOCK, PER_COLUMN * len(head)), MOST),
         ),
         parse_options=arrow_csv.ParseOptions(
             delimiter=delimiter,
             newlines_in_values=True,
             # In a table of one column, an empty line is a row with a missing value.
             ignore_empty_lines=len(head) > 1,
+            # Spreadsheets save lines that hold delimiters alone, and not always as many.
+            invalid_row_handler=lambda row: "error" if row.text.strip(delimiter) else "skip",
         ),
         convert_options=arrow_csv.ConvertOptions(
             decimal_point=point,

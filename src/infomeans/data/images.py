@@ -42,6 +42,8 @@ class Images:
         The files of the images, if they are files.
     classes : list of str, optional
         Labels that are stored with the images, for scoring only.
+    left_out : list of (str, str), optional
+        Names that are no samples, and why.
     """
 
     source: str
@@ -49,6 +51,7 @@ class Images:
     decode: Callable[[Sequence[int], Size | None, Fit], Iterator[list[Decoded]]]
     paths: list[str] | None = None
     classes: list[str] | None = None
+    left_out: Sequence[tuple[str, str]] = ()
 
 
 def read_images(
@@ -217,7 +220,7 @@ def _samples(
         ids=[images.ids[i] for i in kept],
         schema=schema,
         source=images.source,
-        skipped=_left_out(images, decoded),
+        skipped=[*_left_out(images, decoded), *images.left_out],
         memory=pixels.memory,
     ).check_finite()
     if images.classes is None:

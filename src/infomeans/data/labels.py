@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from infomeans.data.cells import guarded
 from infomeans.data.columns import label_array, label_texts, texts
 from infomeans.data.containers import Arrays, is_idx, is_label_array
 from infomeans.data.files import (
@@ -177,16 +178,17 @@ def _of_table(
 
 
 def _joined(source: str, names: list[str], labels: list[str], ids: Sequence[str]) -> list[str]:
-    """The labels in the order of the ids."""
+    """The labels in the order of the ids, which the file may have as we write them."""
     label_of = dict(zip(names, labels, strict=True))
     if len(label_of) < len(names):
         raise InputError(f"{source} has more than one label for the same id.")
-    if label_of.keys().isdisjoint(ids):
+    found = [label_of.get(name, label_of.get(guarded(name))) for name in ids]
+    if all(label is None for label in found):
         raise InputError(
             f"{source} has no label for any of the {len(ids)} samples: their ids are {few(ids)}, "
             f"but those of the file {few(names) or 'none'}."
         )
-    return [label_of.get(name, "") for name in ids]
+    return [label or "" for label in found]
 
 
 def _aligned(

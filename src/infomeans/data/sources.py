@@ -26,6 +26,8 @@ from infomeans.data.files import (
 from infomeans.data.images import Images
 from infomeans.data.listing import (
     PICTURE_SUFFIXES,
+    SHARDS,
+    LeftOut,
     Listing,
     files_in,
     files_matching,
@@ -37,6 +39,7 @@ from infomeans.data.tars import images_in_tars
 from infomeans.data.torch_datasets import TorchDataset, holds_images, images_of, stack
 from infomeans.data.workers import decode_files
 from infomeans.errors import InputError
+from infomeans.files import regular
 
 Found = Images | Table | Arrays
 
@@ -71,14 +74,15 @@ def locate(source: Any) -> Found:
 
 def _at(where: str) -> Found:
     path = Path(where)
+    left_out: LeftOut = []
     if not where.strip():
         raise InputError("the path of the input is empty.")
     if path.is_dir():
-        return _listed(where, files_in(path))
+        return _listed(where, files_in(path, left_out), left_out)
     if path.exists():
-        return _in_file(path)
+        return _in_file(regular(path))
     if glob.has_magic(where):
-        return _listed(where, files_matching(where))
+        return _listed(where, files_matching(where, left_out), left_out)
     raise InputError(
         f"{where}: no such file or folder, and no benchmark of that name ({', '.join(BENCHMARKS)})."
     )
@@ -98,19 +102,23 @@ def _in_file(path: Path) -> Found:
     raise InputError(f"{path} has an unknown format; accepted are {ACCEPTED}.")
 
 
-def _listed(source: str, listing: Listing) -> Found:
+def _listed(source: str, listing: Listing, left_out: LeftOut) -> Found:
     """What files are that all have the same kind."""
+    if has_suffix(listing[0][0], SHARDS):
+        for path, _ in listing:
+            regular(Path(path))
     if has_suffix(listing[0][0], (PARQUET,)):
         return Table.in_parquet(printable(source), [path for path, _ in listing])
     if has_suffix(listing[0][0], TAR_SUFFIXES):
         return images_in_tars(printable(source), listing)
-    return _files(source, listing)
+    return _files(source, listing, left_out)
 
 
-def _files(source: str, listing: Listing) -> Images:
+def _files(source: str, listing: Listing, left_out: LeftOut | None = None) -> Images:
     paths = [path for path, _ in listing]
 
     def decode(positions: Sequence[int], size: Size | None, fit: Fit) -> Iterator[list[Decoded]]:
         return decode_files([paths[i] for i in positions], size, fit)
 
-    return Images(printable(source), [name for _, name in listing], decode, paths)
+    ids = [name for _, name in listing]
+    return Images(printable(source), ids, decode, paths, left_out=left_out or ())

@@ -61,7 +61,7 @@ def _read_text(path: Path, text: Collection[str], memory: Memory) -> pyarrow.Tab
     size = path.stat().st_size
     if memory.limit is not None and size > memory.limit:
         raise memory.too_small(size, f"{path}, which is not read in parts as .parquet would be,")
-    return read_delimited(path, text)
+    return read_delimited(path, text, memory)
 
 
 def _read_parquet(found: Parquet, _: Collection[str], memory: Memory) -> pyarrow.Table | Parquet:
@@ -202,8 +202,9 @@ def _features(
         if name not in reserved
     }
     names = [name for name, reason in reasons.items() if reason is None]
+    place = {name: at for at, name in enumerate(table.column_names, start=1)}
     ignored = [
-        (name or f"column {table.column_names.index(name) + 1}", reason)
+        (name or f"column {place[name]}", reason)
         for name, reason in reasons.items()
         if reason is not None
     ]
@@ -222,7 +223,8 @@ def _check_chosen(
 ) -> None:
     """Refuse columns that are missing, are not numeric, or hold the ids or labels."""
     who = "--columns" if like is None else "the model"
-    unknown = [name for name in names if name not in table.column_names]
+    there = frozenset(table.column_names)
+    unknown = [name for name in names if name not in there]
     if unknown:
         raise InputError(
             f"{source} lacks columns that {who} needs: {few(unknown)}; it has the columns "

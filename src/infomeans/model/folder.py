@@ -20,7 +20,7 @@ from torch import Tensor
 
 from infomeans.data.schema import FILE, KEY, OLD_FILE, Schema
 from infomeans.errors import InputError
-from infomeans.files import json_hash, read_json, write_atomic
+from infomeans.files import json_hash, read_json, regular, write_atomic
 
 FORMAT = 3
 """The format that this version writes; it also reads all earlier ones."""
@@ -80,7 +80,7 @@ class ModelFolder:
         self._check_unchanged(description)
         path = self.path / description["weights"]
         try:
-            packed = path.read_bytes()
+            packed = regular(path).read_bytes()
             if _TENSORS.fullmatch(path.name) and _name(packed) != path.name:
                 raise InputError(f"{path} is damaged: the weights are not those that were saved.")
             tensors = load(packed)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import os
 from collections.abc import Sequence
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -113,16 +114,18 @@ def _column(labels: Labels) -> pyarrow.ChunkedArray:
 
 def _titles(runs: Sequence[Run]) -> list[str]:
     """The shortest ends of the paths that are all different; a run given twice is numbered."""
-    paths = [run.path.absolute() for run in runs]
+    paths = [Path(os.path.abspath(run.path)) for run in runs]
     most = max(len(path.parts) for path in paths)
     for parts in range(1, 1 + most):
         titles = [printable("/".join(path.parts[-parts:])) for path in paths]
         if len(set(titles)) == len(set(paths)):
             break
-    seen: Counter[str] = Counter()
+    taken = set(titles)
     for at, title in enumerate(titles):
-        seen[title] += 1
-        titles[at] = title if seen[title] == 1 else f"{title} ({seen[title]})"
+        if title in titles[:at]:
+            numbered = (f"{title} ({number})" for number in count(2))
+            titles[at] = next(one for one in numbered if one not in taken)
+            taken.add(titles[at])
     return titles
 
 
@@ -156,6 +159,10 @@ def _sentence(titles: Sequence[str], agreement: Sequence[Sequence[float]]) -> st
     if len(pairs) == 1:
         return f"{said}with an adjusted Rand index of {highest:.3f}; 1 means identical clusters."
     lowest, c, d = min(pairs)
+    if lowest == highest:
+        return (
+            f"All agree with an adjusted Rand index of {highest:.3f}; 1 means identical clusters."
+        )
     return (
         f"{said}most, with an adjusted Rand index of {highest:.3f}; {titles[c]} and {titles[d]} "
         f"least, with {lowest:.3f}. 1 means identical clusters, 0 agreement by chance."

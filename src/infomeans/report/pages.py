@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -39,15 +40,40 @@ def render(
     environment = Environment(
         loader=FunctionLoader(_part), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
+    styles = "\n".join(map(_part, css))
+    first, start = _part("theme.js"), _part("start.js")
+    scripts = "\n".join(map(_part, ("common.js", *js)))
     return environment.get_template(template).render(
-        css="\n".join(map(_part, css)),
-        theme_js=_part("theme.js"),
-        start_js=_part("start.js"),
-        js="\n".join(map(_part, ("common.js", *js))),
+        policy=_policy(styles=[styles], scripts=[first, start, scripts]),
+        css=styles,
+        theme_js=first,
+        start_js=start,
+        js=scripts,
         content=as_json(content),
         version=infomeans.__version__,
         **values,
     )
+
+
+def _policy(*, styles: Sequence[str], scripts: Sequence[str]) -> str:
+    """What a page may do: run and look like these texts, and show pictures, but ask no server.
+
+    Pictures are in the page itself, or files beside it.
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(map(_digest, scripts))}",
+            f"style-src {' '.join(map(_digest, styles))}",
+            "img-src 'self' data: blob: file:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def packed(values: NDArray[Any], kind: str) -> str:

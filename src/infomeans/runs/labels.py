@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from infomeans._typing import Array, IntArray
+from infomeans.data.cells import csv_text, guarded, unguarded
+from infomeans.data.delimited import read_delimited
 from infomeans.data.memory import in_parts
-from infomeans.files import writing
+from infomeans.errors import InputError, few
+from infomeans.files import regular, writing
 from infomeans.naming import Names
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ PIECE = 65_536
 
 STABILITY, OUTLIER, NAME = "stability", "outlier", "name"
 DECIMALS = {"confidence": 6, "entropy": 6, STABILITY: 6, OUTLIER: 4}
+KNOWN = frozenset({*COLUMNS, *DECIMALS, NAME})
+INTEGER, REAL = r"[0-9]{1,18}", r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|nan"
+"""How numbers look in the table."""
 
 ROWS = 65_536
 """Number of rows that are computed or written at once."""
@@ -119,13 +123,17 @@ class Labels:
 
     @classmethod
     def read(cls, path: Path) -> Labels:
-        """Read the table from a CSV file."""
+        """Read the table from a CSV file.
+
+        It may have been saved by a spreadsheet: with semicolons or tabs, decimal commas, a mark of
+        its encoding, and empty lines at the end.
+        """
         columns = _read(path)
         numbers: dict[str, Any] = {
             name: columns.pop(name).to_numpy() for name in [*columns] if name not in ("id", NAME)
         }
         return cls(
-            Texts(columns["id"]),
+            Texts(unguarded(columns["id"])),
             numbers["cluster"],
             numbers["confidence"],
             numbers["entropy"],
@@ -144,18 +152,21 @@ class Labels:
                 pq.write_table(pa.table(self._columns(slice(None))), file)
             else:
                 for text in self.csv():
-                    file.write(text.encode())
+                    # What is no text, such as half of a surrogate pair, becomes an escape.
+                    file.write(text.encode(errors="backslashreplace"))
 
     def csv(self) -> Iterator[str]:
         """The table as CSV, some rows at a time; the first part is the header."""
-        yield _csv([tuple(self._columns(slice(0)))])
+        yield csv_text([tuple(self._columns(slice(0)))])
         for first in range(0, len(self.ids), ROWS):
             columns = self._columns(slice(first, first + ROWS))
+            for column in columns.keys() & {"id", NAME}:
+                columns[column] = map(guarded, columns[column])
             for column, decimals in DECIMALS.items():
                 if column in columns:
                     form = f"{{:.{decimals}f}}".format
                     columns[column] = map(form, columns[column].tolist())
-            yield _csv(zip(*columns.values(), strict=True))
+            yield csv_text(zip(*columns.values(), strict=True))
 
     def _columns(self, rows: slice) -> dict[str, Any]:
         values = (self.ids, self.clusters, self.confidences, self.entropies)
@@ -205,29 +216,75 @@ def _spread(titles: list[str], at: IntArray) -> list[str]:
 
 def _names(column: pyarrow.ChunkedArray) -> list[str]:
     found = column.unify_dictionaries().combine_chunks()
-    return _spread(found.dictionary.to_pylist(), found.indices.to_numpy())
+    return _spread(unguarded(found.dictionary).to_pylist(), found.indices.to_numpy())
 
 
 def _read(path: Path) -> dict[str, pyarrow.ChunkedArray]:
     """The columns of a CSV file that are known."""
+    with regular(path).open("rb") as file:
+        header = file.readline(1000).removesuffix(b"\n").decode("latin-1").split(",")
+    found = _as_written(path) if KNOWN.issuperset(header) else None
+    return _as_saved(path) if found is None else found
+
+
+def _as_written(path: Path) -> dict[str, pyarrow.ChunkedArray] | None:
+    """The columns of a file that nobody has changed; None if it has no such columns."""
     import pyarrow as pa
     from pyarrow import csv as reader
 
     kinds = {"id": pa.string(), "cluster": pa.int64(), NAME: pa.dictionary("int32", pa.string())}
     kinds |= dict.fromkeys(DECIMALS, pa.float64())
-    with path.open(encoding="utf-8", newline="") as file:
-        header = next(csv.reader(file))
-    table = reader.read_csv(
-        path,
-        parse_options=reader.ParseOptions(newlines_in_values=True),
-        convert_options=reader.ConvertOptions(
-            column_types=kinds, include_columns=[name for name in header if name in kinds]
-        ),
-    )
-    return dict(zip(table.column_names, table.columns, strict=True))
+    try:
+        table = reader.read_csv(
+            path,
+            parse_options=reader.ParseOptions(newlines_in_values=True),
+            convert_options=reader.ConvertOptions(column_types=kinds),
+        )
+    except pa.ArrowInvalid:
+        return None
+    names, columns = table.column_names, table.columns
+    found = dict(zip(names, columns, strict=True))
+    sound = len(found) == len(names) and found.keys() >= {*COLUMNS}
+    if not sound or any(column.null_count for column in columns):
+        return None
+    return None if (found["cluster"].to_numpy() < 0).any() else found
 
 
-def _csv(rows: Iterable[Iterable[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+def _as_saved(path: Path) -> dict[str, pyarrow.ChunkedArray]:
+    """The columns of a file that a spreadsheet may have saved, or that may be damaged."""
+    from pyarrow import compute
+
+    table = read_delimited(path, KNOWN)
+    names = [name for name in table.column_names if name in KNOWN]
+    if lacking := [name for name in COLUMNS if name not in names]:
+        raise InputError(
+            f"{path} lacks the column {few(lacking)}; it has {few(table.column_names, 8)}."
+        )
+    if len({*names}) < len(names):
+        raise InputError(f"{path} has a column twice: {few(names, 8)}.")
+    columns = {name: table[name] for name in names}
+    blank = np.ones(len(table), dtype=bool)
+    for column in columns.values():
+        blank &= compute.equal(compute.utf8_trim_whitespace(column), "").to_numpy()
+    n = len(blank) - int(blank[::-1].cumprod().sum())
+    columns = {name: column[:n] for name, column in columns.items()}
+    for name in columns.keys() - {"id", NAME}:
+        columns[name] = _numbers(columns[name], f"{path}: the column {name!r}", name == "cluster")
+    if NAME in columns:
+        columns[NAME] = columns[NAME].dictionary_encode()
+    return columns
+
+
+def _numbers(column: pyarrow.ChunkedArray, what: str, whole: bool) -> pyarrow.ChunkedArray:
+    """Texts as numbers, which may have decimal commas."""
+    from pyarrow import compute
+
+    texts = compute.replace_substring(compute.utf8_trim_whitespace(column), ",", ".")
+    form = INTEGER if whole else REAL
+    wrong = compute.index(compute.match_substring_regex(texts, rf"\A({form})\z"), False).as_py()
+    if wrong >= 0:
+        accepted = "a whole number" if whole else "a number"
+        raise InputError(
+            f"{what} has {column[wrong].as_py()!r} in row {wrong + 1}; {accepted} is accepted."
+        )
+    return texts.cast("int64" if whole else "float64")

@@ -33,7 +33,7 @@ from filelock import FileLock
 from infomeans._typing import Array
 from infomeans.data.memory import in_parts
 from infomeans.errors import InputError, Problems
-from infomeans.files import read_json, write_atomic, writing
+from infomeans.files import read_json, regular, write_atomic, writing
 from infomeans.graph import Hierarchy
 from infomeans.naming import Names
 from infomeans.runs import places
@@ -45,6 +45,8 @@ _CHECKPOINT, _MODEL = "checkpoint.safetensors", "model"
 _LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
 _POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
 _DUPLICATES, _TREE = "duplicates.csv", "tree.npz"
+LOOKED_AT = 1000
+"""Number of samples by which a table of labels is recognised."""
 
 
 class Run:
@@ -183,7 +185,9 @@ class Run:
         if not path.exists():
             return []
         try:
-            records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            records = [
+                json.loads(line) for line in regular(path).read_text(encoding="utf-8").splitlines()
+            ]
         except (ValueError, RecursionError) as error:
             raise InputError(f"{path} is damaged: {error}") from error
         if not all(isinstance(record, dict) for record in records):
@@ -194,7 +198,36 @@ class Run:
     def labels(self) -> Labels:
         """The clusters of all samples."""
         self.check_complete()
-        return Labels.read(self.path / _LABELS)
+        labels = Labels.read(self.path / _LABELS)
+        self._check(labels)
+        return labels
+
+    def _check(self, labels: Labels) -> None:
+        """Refuse a table that lacks samples of the run, or has other clusters."""
+        n = self.config["data"].get("n_samples", len(labels.ids))
+        if len(labels.ids) != n:
+            rows = f"{self.path / _LABELS} has {len(labels.ids):,} rows"
+            raise InputError(f"{rows}, but the run has {n:,} samples.")
+        k = len(self.metrics.get("sizes", ()))
+        if k and (wrong := np.flatnonzero(labels.clusters >= k)).size:
+            raise InputError(
+                f"{self.path / _LABELS}: the column 'cluster' has {labels.clusters[wrong[0]]} in "
+                f"row {wrong[0] + 1}; the run has clusters 0 to {k - 1}."
+            )
+        if (self.path / _POSTERIORS).exists():
+            self._check_order(labels)
+
+    def _check_order(self, labels: Labels) -> None:
+        """Refuse a table whose rows were sorted: what is read beside it has its own order."""
+        rows = np.linspace(0, len(labels.ids) - 1, min(len(labels.ids), LOOKED_AT)).astype(int)
+        likely = self.posteriors[rows].argmax(axis=1)
+        # A merged cluster is that of several.
+        pairs = {*zip(likely.tolist(), labels.clusters[rows].tolist(), strict=True)}
+        if len(pairs) > len({*likely.tolist()}):
+            raise InputError(
+                f"{self.path / _LABELS} has other clusters than {_POSTERIORS}, as if its rows had "
+                f"been sorted; put them back into their order."
+            )
 
     @cached_property
     def embedding(self) -> Array:
@@ -218,7 +251,7 @@ class Run:
             return None
         try:
             # A damaged file would stay open if NumPy opened it.
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            with regular(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return Hierarchy.restored(arrays)
         except (ValueError, KeyError, OSError, EOFError, BadZipFile, zlib.error) as error:
             raise InputError(f"{path} is damaged: {error or 'it is empty'}") from error
@@ -227,7 +260,7 @@ class Run:
     def names(self) -> Names:
         """Names and merges of the clusters; empty at first."""
         path = self.path / _NAMES
-        return self.read_names(path) if path.exists() else Names(run=self.key)
+        return self.read_names(regular(path)) if path.exists() else Names(run=self.key)
 
     @property
     def key(self) -> str:
@@ -322,7 +355,7 @@ def _save(file: BinaryIO, array: Array) -> None:
 def _mapped(path: Path) -> Array:
     """An array in a file, of which only the parts that are used are read."""
     try:
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+        return np.asarray(np.load(regular(path), mmap_mode="r", allow_pickle=False))
     except (ValueError, EOFError) as error:
         raise InputError(f"{path} is damaged: {error}") from error
 

@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from infomeans.errors import InputError
-from infomeans.files import writing
+from infomeans.files import regular, writing
 
 HEADER, HASH = "infomeans", "sha256"
 PIECE = 2**24
@@ -107,7 +107,7 @@ class Checkpoint:
     @staticmethod
     def _read(path: Path) -> dict[str, Any]:
         try:
-            with safe_open(path, framework="pt") as file:
+            with safe_open(regular(path), framework="pt") as file:
                 metadata, names = file.metadata(), file.keys()
                 tree, tensors = metadata[HEADER], {name: file.get_tensor(name) for name in names}
             # Checkpoints of earlier versions have no hash.

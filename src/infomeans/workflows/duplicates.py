@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
+from infomeans.data.cells import csv_text, guarded
 from infomeans.data.rows import BLOCK
 
 DIGEST = 16
@@ -48,12 +48,12 @@ class Duplicates(NamedTuple):
 
     def csv(self, ids: Sequence[str]) -> str:
         """The groups as a table: number of the group, id of the sample, whether it is exact."""
-        text = io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(("group", "id", "exact"))
-        for number, group in enumerate(self.groups):
-            rows.writerows((number, ids[i], bool(self.exact[i])) for i in group.tolist())
-        return text.getvalue()
+        rows = (
+            (number, guarded(ids[i]), bool(self.exact[i]))
+            for number, group in enumerate(self.groups)
+            for i in group.tolist()
+        )
+        return csv_text(chain([("group", "id", "exact")], rows))
 
 
 def find_duplicates(data: Dataset, neighbors: IntArray | None = None) -> Duplicates:
