@@ -32,7 +32,7 @@ def test_collapsed_and_empty_clusters_are_named(sizes, expected):
     ("why", "said"),
     [
         ({"distinct": 3}, "only 3 samples are distinct"),
-        ({"distinct": 1}, "only one sample is distinct"),
+        ({"distinct": 1}, "all samples are the same"),
         ({"distinct": 40, "groups": 2}, "about 2 groups; .*n_clusters='auto'"),
         ({"distinct": 40, "groups": 9}, "fewer clusters"),
         (None, "fewer clusters"),
@@ -49,6 +49,12 @@ def test_copies_are_the_reason_that_a_fit_gives(kind):
     copies = np.repeat([[0.0], [1.0], [2.0]], 5, axis=0)
     with pytest.warns(ClusteringWarning, match="only 3 samples are distinct"):
         kind(5, random_state=0).fit(copies)
+
+
+def test_samples_that_differ_by_rounding_errors_are_the_same():
+    X = 1 + 1e-13 * np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(ClusteringWarning, match="all samples are the same"):
+        KMeansBaseline(3, random_state=0).fit(X)
 
 
 def test_groups_are_counted_if_clusters_are_empty():

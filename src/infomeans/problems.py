@@ -71,9 +71,11 @@ def _reason(n_clusters: int, why: Mapping[str, int]) -> str:
     """Why clusters may be empty; empty if nothing is known."""
     distinct, groups = why.get("distinct", n_clusters), why.get("groups", n_clusters)
     if distinct < n_clusters:
-        values = "one sample is" if distinct == 1 else f"{distinct} samples are"
+        if distinct == 1:
+            return "all samples are the same, but for rounding; there is nothing to cluster."
         return (
-            f"only {values} distinct, the others are copies; ask for at most {distinct} clusters."
+            f"only {distinct} samples are distinct, the others are copies; ask for at most "
+            f"{distinct} clusters."
         )
     if groups < n_clusters:
         return (

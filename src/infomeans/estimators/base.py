@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from infomeans.networks import AnyNetwork
     from infomeans.training import Fitted
 
-LOOKED_AT = 2_000
+LOOKED_AT = 1_000
 """Number of samples among which groups are counted, if clusters are empty."""
 
 POSITIVE_INT = Interval(Integral, 1, None, closed="left")
@@ -330,6 +330,9 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         if distinct >= len(fitted.sizes) and fitted.number is None:
             some = np.random.default_rng(0).permutation(len(data))[:LOOKED_AT]
             x = model.prepare(data.batch(np.sort(some)), torch.device("cpu")).flatten(1).numpy()
+            if (x == x[0]).all():
+                # Mere rounding errors are scaled to zero.
+                return {"distinct": 1}
             # Too few samples have no number.
             with suppress(InputError):
                 why["groups"] = number_of_clusters(View("data", x)(x)).best
