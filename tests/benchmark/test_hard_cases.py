@@ -27,14 +27,13 @@ def test_there_are_thirty(hard):
 @pytest.mark.parametrize("method", METHODS)
 def test_hard_cases_keep_their_clusters_or_say_that_they_do_not(hard, method):
     own = [case for case in hard["CASES"] if case not in SLOW]
-    # Every method has its own cases; together they have all of them.
-    for case in own[[*METHODS].index(method) :: len(METHODS)]:
+    # Every method has other cases; together they have about half of them.
+    for case in own[2 * [*METHODS].index(method) :: 2 * len(METHODS)]:
         found = hard["measure"](case, method, 0, **SHORT)
         assert found["outcome"] in ("alive", "warned"), (case, found)
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("case", ["image of 1e6", "outlier of 1e300"])
-def test_an_outlier_leaves_the_other_clusters_alone(hard, case, method):
-    found = hard["measure"](case, method, 0, **SHORT)
+def test_an_outlier_leaves_the_other_clusters_alone(hard, method):
+    found = hard["measure"]("image of 1e6", method, 0, **SHORT)
     assert found["outcome"] == "alive", found

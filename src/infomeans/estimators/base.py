@@ -123,6 +123,11 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _dataset(self, X: ArrayLike | Dataset, *, reset: bool) -> Dataset:
         """Check samples and return them as a data set."""
         data = X if isinstance(X, Dataset) else Dataset.of_array(self._validated(X, reset))
+        if data.rows.dtype.kind not in "biuf":
+            raise InputError(
+                f"{data.source} has values of type {data.rows.dtype}; integers, floats and "
+                f"booleans are accepted."
+            )
         channel_axis((len(data), *data.shape))
         if len(data.shape) == 1 and getattr(self, "augment", False):
             raise ValueError(
