@@ -53,6 +53,10 @@ class InputError(ValueError):
         return self.args
 
 
+class DivergenceError(InputError):
+    """A number of the training is NaN or infinite."""
+
+
 class Problems:
     """Collects independent problems, to report them all at once.
 

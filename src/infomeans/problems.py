@@ -32,20 +32,57 @@ LOST = 0.5
 """Below this adjusted Rand index to the initial clusters, training has lost them."""
 
 
-def cluster_problems(sizes: Sequence[int]) -> list[str]:
-    """Messages about clusters of these sizes (K,): a collapse, or empty clusters."""
+def cluster_problems(sizes: Sequence[int], why: Mapping[str, int] | None = None) -> list[str]:
+    """Messages about clusters of these sizes (K,): a collapse, or empty clusters.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Number of samples in each cluster.
+    why : mapping, optional
+        What may be the reason: the number of `distinct` samples, and of `groups` in the data.
+
+    Examples
+    --------
+    >>> from infomeans.problems import cluster_problems
+    >>> cluster_problems([5, 5, 5, 0], {"distinct": 3})[0][:48]
+    'Cluster 3 is empty: only 3 samples are distinct,'
+    """
     k, empty = len(sizes), [cluster for cluster, size in enumerate(sizes) if not size]
     largest = max(sizes) / max(sum(sizes), 1)
+    reason = _reason(k, why or {}) if empty else ""
     if k > 1 and (largest > COLLAPSED or 2 * len(empty) >= k):
         return [
             f"The clusters have collapsed: {k - len(empty)} of {k} are in use, and the largest "
-            f"holds {math.floor(100 * largest)}% of the samples. Try another seed, fewer clusters "
-            f"or longer pretraining."
+            f"holds {math.floor(100 * largest)}% of the samples"
+            + (
+                f": {reason}"
+                if reason
+                else ". Try another seed, fewer clusters or longer pretraining."
+            )
         ]
     if empty:
         which = f"Cluster {empty[0]} is" if len(empty) == 1 else f"Clusters {few(empty, 10)} are"
-        return [f"{which} empty: fewer clusters may fit these data."]
+        return [f"{which} empty: {reason or 'fewer clusters may fit these data.'}"]
     return []
+
+
+def _reason(n_clusters: int, why: Mapping[str, int]) -> str:
+    """Why clusters may be empty; empty if nothing is known."""
+    distinct, groups = why.get("distinct", n_clusters), why.get("groups", n_clusters)
+    if distinct < n_clusters:
+        if distinct == 1:
+            return "all samples are the same, but for rounding; there is nothing to cluster."
+        return (
+            f"only {distinct} samples are distinct, the others are copies; ask for at most "
+            f"{distinct} clusters."
+        )
+    if groups < n_clusters:
+        return (
+            f"the data seem to have about {groups} groups; ask for fewer clusters, or let "
+            f"n_clusters='auto' (-k auto) find the number."
+        )
+    return ""
 
 
 def start_problems(agreement: float | None) -> list[str]:
@@ -56,6 +93,20 @@ def start_problems(agreement: float | None) -> list[str]:
         f"Training lost the initial clusters: the adjusted Rand index between these and the result "
         f"is {agreement:.2f}. Try a lower learning_rate, or compare with GraphBaseline "
         f"(--method graph)."
+    ]
+
+
+def training_problems(history: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Whether epochs had to be undone, by the records of all epochs."""
+    undone: dict[str, int] = {}
+    for record in history:
+        if record.get("halvings"):
+            undone[record["phase"]] = undone.get(record["phase"], 0) + record["halvings"]
+    return [
+        f"The loss became NaN or infinite in the phase {phase}: {times} "
+        f"{'epoch was' if times == 1 else 'epochs were'} undone, and the learning rate ended at "
+        f"1/{2**times}. A lower learning rate may help."
+        for phase, times in undone.items()
     ]
 
 
@@ -82,7 +133,7 @@ def score_problems(score: float | None, n_clusters: int) -> list[str]:
 def run_problems(sizes: Sequence[int], metrics: Mapping[str, Any]) -> list[str]:
     """All messages about a run with clusters of these sizes and these figures."""
     return [
-        *cluster_problems(sizes),
+        *cluster_problems(sizes, metrics.get("why")),
         *start_problems(metrics.get("start", {}).get("agreement")),
         *stability_problems(metrics.get("stability")),
         *score_problems(metrics.get("score"), len(sizes)),

@@ -23,7 +23,7 @@ CLUSTERERS = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
 QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
 RECORD = [
     *("phase", "epoch", "loss"),
-    *("mi", "h_k", "h_k_x", "delta_q", "vote_weight", "empty", "back_to", "seconds"),
+    *("mi", "h_k", "h_k_x", "delta_q", "vote_weight", "empty", "back_to", "halvings", "seconds"),
 ]
 
 

@@ -12,7 +12,7 @@ from infomeans.cli.reporting import console, counted, plain, say, warn
 from infomeans.durations import duration
 from infomeans.errors import by_reason, few
 from infomeans.methods import DEEP
-from infomeans.problems import UNSTABLE, run_problems, start_facts
+from infomeans.problems import UNSTABLE, run_problems, start_facts, training_problems
 
 if TYPE_CHECKING:
     from infomeans.runs import Run
@@ -42,7 +42,8 @@ def summarise(run: "Run") -> None:
     if run.complete:
         sizes = _sizes(run)
         console.print(_clusters(run, sizes))
-        for problem in run_problems(run.metrics["sizes"], run.metrics):
+        found = run_problems(run.metrics["sizes"], run.metrics)
+        for problem in found + training_problems(run.history):
             warn(problem)
         most = math.log(len(run.metrics["sizes"]))
         unsure = run.metrics["mi"] < most / 2 and run.config["arguments"]["method"] in DEEP

@@ -6,7 +6,8 @@ An estimator is a dataclass: its fields are its parameters, and its constructor 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,9 +27,10 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from infomeans import functional as IF
 from infomeans.data import Dataset
 from infomeans.data.arrays import channel_axis
+from infomeans.data.copies import first_copies
 from infomeans.data.rows import BLOCK
 from infomeans.data.shelf import IN_MEMORY
-from infomeans.errors import InputError, warn_caller
+from infomeans.errors import InputError, few, warn_caller
 from infomeans.estimators import saving
 from infomeans.estimators.display import ClusterDisplay
 from infomeans.graph import Hierarchy, cluster_tree, number_of_clusters
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
     from infomeans.model import Model
     from infomeans.networks import AnyNetwork
     from infomeans.training import Fitted
+
+LOOKED_AT = 1_000
+"""Number of samples among which groups are counted, if clusters are empty."""
 
 POSITIVE_INT = Interval(Integral, 1, None, closed="left")
 COUNT = Interval(Integral, 0, None, closed="left")
@@ -118,6 +123,11 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _dataset(self, X: ArrayLike | Dataset, *, reset: bool) -> Dataset:
         """Check samples and return them as a data set."""
         data = X if isinstance(X, Dataset) else Dataset.of_array(self._validated(X, reset))
+        if data.rows.dtype.kind not in "biuf":
+            raise InputError(
+                f"{data.source} has values of type {data.rows.dtype}; integers, floats and "
+                f"booleans are accepted."
+            )
         channel_axis((len(data), *data.shape))
         if len(data.shape) == 1 and getattr(self, "augment", False):
             raise ValueError(
@@ -157,12 +167,15 @@ class SampleEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         model = self.model_
         prepared = (model.prepare(block, device) for block in data.blocks())
         outputs = model.outputs(prepared, device, posteriors=posteriors, outliers=outliers)
+        done = 0
         while True:
             # Restore the caller's number of threads between two blocks.
             with limited(self.n_threads), step_threads(BLOCK * model.work):
                 block = next(outputs, None)
             if block is None:
                 return
+            _check_outputs(block, data, done)
+            done += len(block[0])
             yield block
 
     def _build_method(
@@ -246,15 +259,24 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         (`infomeans.model.Strangeness`).
         """
         check_is_fitted(self, "model_")
-        if self.model_.strangeness is None:
+        strangeness = self.model_.strangeness
+        if strangeness is None:
             raise InputError(
                 "the model was saved by an earlier version, without what outlier scores need; fit "
                 "it again."
             )
         data, cpu, model = self._dataset(X, reset=False), torch.device("cpu"), self.model_
+
+        def scores() -> Iterator[tuple[Tensor]]:
+            done = 0
+            for block in data.blocks():
+                x = model.prepare(block, cpu)
+                _check_outputs((x,), data, done)
+                done += len(x)
+                yield (strangeness(x),)
+
         with limited(self.n_threads), torch.inference_mode():
-            blocks = (model.prepare(block, cpu) for block in data.blocks())
-            return _joined(((self.model_.strangeness(x),) for x in blocks), len(data))[0]
+            return _joined(scores(), len(data))[0]
 
     def score(self, X: ArrayLike | Dataset, y: object = None) -> float:
         """The mutual information I(X;K) of `predict_proba(X)`, in nats; y is ignored.
@@ -292,8 +314,10 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         """The embedding of the samples seen in fit, as stored in a run."""
         return self.embedding_
 
-    def _keep(self, model: Model, fitted: Fitted) -> None:
+    def _keep(self, model: Model, fitted: Fitted, data: Dataset) -> None:
         """Set the fitted attributes, and warn about doubtful clusters."""
+        if (fitted.sizes == 0).any():
+            fitted = replace(fitted, why=self._why_empty(model, fitted, data))
         self.model_ = model
         self.fitted_ = fitted
         self.__dict__.pop("hierarchy_", None)
@@ -303,6 +327,21 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
         self._fitted_params = self.get_params(deep=False)
         for problem in fitted.problems():
             warn_caller(problem)
+
+    def _why_empty(self, model: Model, fitted: Fitted, data: Dataset) -> dict[str, int]:
+        """Why clusters may be empty: the number of distinct samples, and of groups."""
+        distinct = len(np.unique(first_copies(data)))
+        why = {"distinct": distinct}
+        if distinct >= len(fitted.sizes) and fitted.number is None:
+            some = np.random.default_rng(0).permutation(len(data))[:LOOKED_AT]
+            x = model.prepare(data.batch(np.sort(some)), torch.device("cpu")).flatten(1).numpy()
+            if (x == x[0]).all():
+                # Mere rounding errors are scaled to zero.
+                return {"distinct": 1}
+            # Too few samples have no number.
+            with suppress(InputError):
+                why["groups"] = number_of_clusters(View("data", x)(x)).best
+        return why
 
     def _number(self, z: Array, seed: int) -> Mapping[str, Any]:
         """The number of clusters of an embedding; see `NumberOfClusters.as_dict`."""
@@ -329,6 +368,18 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     def _build_method(
         self, n_clusters: int, n_features: int, tensors: Mapping[str, Tensor]
     ) -> nn.Module: ...
+
+
+def _check_outputs(block: tuple[Tensor, ...], data: Dataset, first: int) -> None:
+    """Raise an error that names the samples for which the model gives NaN or infinity."""
+    finite = [part.reshape(len(part), -1).isfinite().all(dim=1) for part in block if len(part)]
+    if all(bool(part.all()) for part in finite):
+        return
+    bad = (~torch.stack([part.cpu() for part in finite]).all(dim=0)).nonzero().flatten() + first
+    raise InputError(
+        f"the model gives NaN or infinity for the samples "
+        f"{few([data.ids[i] for i in bad.tolist()])}; look at their values, and at the network."
+    )
 
 
 def _joined(blocks: Iterable[tuple[Tensor, ...]], n: int) -> list[Array]:

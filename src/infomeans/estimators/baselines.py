@@ -79,7 +79,7 @@ class Baseline(SampleClusterer):
         one_hot = np.eye(posteriors.shape[1])[fitted.labels]
         sizes = np.maximum(fitted.sizes, 1)
         self.cluster_centers_: Array = (one_hot.T @ scaled) / sizes[:, None]
-        self._keep(model.eval(), fitted)
+        self._keep(model.eval(), fitted, data)
         return self
 
     def _embedding_to_keep(self) -> Array:

@@ -218,7 +218,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             fitted = replace(fitted, method=slug, free=free, outliers=outliers)
         self.initial_labels_ = fitted.initial_labels
         self.cluster_centers_ = trainer.method.prototypes.detach().cpu().numpy().copy()
-        self._keep(model.cpu().eval(), fitted)
+        self._keep(model.cpu().eval(), fitted, data)
         return self
 
     @property
@@ -273,13 +273,13 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         return trainer.processes.made_once(found)
 
     def _find_start(self, trainer: Trainer, data: Dataset, z: Array, n_clusters: int) -> Start:
-        init, sizes = self.init, self._start_sizes()
+        init, sizes, scaling = self.init, self._start_sizes(), trainer.model.scaling
         if isinstance(init, str) and init == "auto":
             init = "graph" if self.augment else trainer.settings.start
         if isinstance(init, str) and init == "auto" and len(data) > 2 * n_clusters > 2:
             embedded = takes_embeddings(self.network)
             return choose_start(
-                lambda index: channels_last(data.batch(index)),
+                lambda index: channels_last(scaling.clipped(data.batch(index))),
                 z,
                 n_clusters,
                 seed=trainer.seed,
@@ -294,7 +294,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             init,
             seed=trainer.seed,
             lam=LAM if lam is None else lam,
-            images=channels_first(data.X) if self.augment else None,
+            images=channels_first(scaling.clipped(data.X)) if self.augment else None,
             sizes=sizes,
         )
 

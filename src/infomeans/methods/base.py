@@ -143,20 +143,27 @@ class Method(nn.Module, ABC):
         """Give every empty cluster a part of the largest one, and renew the targets.
 
         The largest cluster is split by graph agglomeration of its members. If that splits off only
-        a few, it is split across its first principal component.
+        a few, it is split across its first principal component. A cluster of identical samples
+        cannot be split; then the next largest is.
 
         Returns
         -------
         int
-            By how many the number of empty clusters fell. A cluster of identical samples cannot be
-            split.
+            By how many the number of empty clusters fell.
         """
         empty = (self.sizes(state) == 0).nonzero().flatten().tolist()
-        for cluster in empty:
-            if not self._share(state, int(self.sizes(state).argmax()), cluster):
+        n_empty = len(empty)
+        whole = torch.zeros(self.n_clusters, dtype=torch.bool)
+        while empty:
+            sizes = self.sizes(state).cpu().masked_fill(whole, 0)
+            if sizes.max() < 2:
                 break
+            if self._share(state, source := int(sizes.argmax()), empty[0]):
+                empty.pop(0)
+            else:
+                whole[source] = True
         state.targets = state.map_rows(self)
-        return len(empty) - int((self.sizes(state) == 0).sum())
+        return n_empty - int((self.sizes(state) == 0).sum())
 
     def sizes(self, state: SampleState) -> Tensor:
         """Number of samples whose most probable cluster is k (K,)."""

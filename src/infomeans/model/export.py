@@ -52,6 +52,7 @@ def to_onnx(model: Any, path: str | Path) -> None:
     pipeline: Model = copy.deepcopy(getattr(model, "model_", model)).eval()
     pipeline.strangeness = None
     if pipeline.images:
+        pipeline.scaling.scale.clamp_(max=torch.finfo(torch.float32).max)
         pipeline.scaling.float()
     example = torch.zeros(2, *pipeline.shape)
     with TemporaryDirectory() as folder, _quiet():

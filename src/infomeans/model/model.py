@@ -17,7 +17,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from infomeans import functional as IF
 from infomeans._typing import Array
 from infomeans.data.arrays import channel_axis, network_shape
-from infomeans.model.scaling import Scaling
+from infomeans.model.scaling import LARGEST, Scaling
 from infomeans.model.strangeness import Strangeness
 from infomeans.networks import AnyNetwork, Identity
 from infomeans.randomness import Draws
@@ -101,13 +101,16 @@ class Model(nn.Module):
         return self.assign(self.scaled(samples))
 
     def scaled(self, samples: Tensor) -> Tensor:
-        """Scaled samples in single precision, images with channels first: the network's input."""
+        """Scaled samples in single precision, images with channels first: the network's input.
+
+        Absurd values of new samples are cut off, so that the network meets no infinity.
+        """
         axis = channel_axis(samples.shape)
         x = samples if axis is None else samples.movedim(axis, 1)
         x = x[:, None] if x.ndim == 3 else x
         exact = self.images and (x.dtype in EXACT or x.dtype == torch.float32)
         scaled: Tensor = self.scaling(x.to(torch.float32 if exact else torch.float64))
-        return scaled.float()
+        return scaled.clamp(-LARGEST, LARGEST).float()
 
     def prepare(self, samples: NDArray[Any], device: torch.device) -> Tensor:
         """An array of raw samples, scaled and on a device."""

@@ -25,6 +25,7 @@ from infomeans._typing import Array
 from infomeans.data.rows import Feed
 from infomeans.data.shelf import IN_MEMORY
 from infomeans.model.folder import tensors_under
+from infomeans.model.scaling import LARGEST
 from infomeans.processes import ALONE, Processes
 
 FEATURES = 512
@@ -54,8 +55,8 @@ UPPER = (0.75, 0.9, 0.95, 0.99, 1.0)
 QUANTILES = 1_001
 """Number of quantiles of the strangeness to keep."""
 
-LARGEST = 1e6
-"""Values beyond this, in scaled units, are as strange as this one."""
+STRANGEST = 1e300
+"""Signs of nearly equal samples have a tiny spread; in its units, others must stay finite."""
 
 TINY = 1e-12
 
@@ -173,7 +174,7 @@ class Strangeness(nn.Module):
 
     def strongest(self, signs: Tensor) -> Tensor:
         """The strangeness (n,): the strongest sign, in units of its spread."""
-        return ((signs - self.middle) / self.spread).amax(dim=1)
+        return ((signs - self.middle) / self.spread).amax(dim=1).clamp(-STRANGEST, STRANGEST)
 
     def shares(self, strangeness: Tensor) -> Tensor:
         """The share of the fitted samples with less strangeness (n,)."""

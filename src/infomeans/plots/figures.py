@@ -27,7 +27,7 @@ Images = NDArray[np.generic]
 
 INK, SOFT, BAND = "#1b2330", "#566072", "#8894a8"
 _LINES = ("-", "--", ":", "-.")
-_OTHERS = {"phase", "epoch", "loss", "vote_weight", "empty", "back_to", "seconds"}
+_OTHERS = {"phase", "epoch", "loss", "vote_weight", "empty", "back_to", "halvings", "seconds"}
 """Fields of a record that are neither drawn below nor terms of the loss."""
 
 _CHANGE = "change of the targets"

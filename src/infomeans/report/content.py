@@ -14,7 +14,7 @@ from infomeans.data.files import printable
 from infomeans.durations import duration
 from infomeans.errors import by_reason
 from infomeans.metrics import scored_on
-from infomeans.problems import DISPUTED, run_problems, start_facts, went_back
+from infomeans.problems import DISPUTED, run_problems, start_facts, training_problems, went_back
 from infomeans.report.findings import Findings
 
 TYPICAL, DOUBTFUL, STRANGE, PAIRS, PAIR_SAMPLES = 12, 60, 60, 12, 10
@@ -76,7 +76,7 @@ def warnings(found: Findings) -> list[str]:
             f"The mean confidence is {found.confidences.mean():.2f}, and {unsure:.0%} of the "
             f"samples have less than 0.5: the clusters are not well separated."
         )
-    return said + _about_training(found.run.history)
+    return said + training_problems(found.run.history) + _about_training(found.run.history)
 
 
 def _about_training(history: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from infomeans._typing import Array, IntArray
 from infomeans.data.memory import in_parts
 from infomeans.metrics import accuracy, ari
-from infomeans.problems import cluster_problems, start_problems
+from infomeans.problems import cluster_problems, start_problems, training_problems
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,9 @@ class Fitted:
         Positions of the nearest neighbours of each sample, if they were looked for.
     outliers : (n,) array or None
         Share of the samples that are less strange than a sample.
+    why : dict or None
+        If clusters are empty, what may be the reason: the number of `distinct` samples, and of
+        `groups` in the data if these were counted.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class Fitted:
     n_selected: int | None = None
     neighbors: IntArray | None = None
     outliers: Array | None = None
+    why: Mapping[str, int] | None = None
 
     @cached_property
     def labels(self) -> IntArray:
@@ -117,4 +121,8 @@ class Fitted:
 
     def problems(self) -> list[str]:
         """What is wrong with the clusters, in plain words; empty if nothing is."""
-        return [*cluster_problems(self.sizes.tolist()), *start_problems(self.agreement)]
+        return [
+            *cluster_problems(self.sizes.tolist(), self.why),
+            *start_problems(self.agreement),
+            *training_problems(self.history),
+        ]

@@ -42,6 +42,9 @@ class Record:
     back_to : int
         Only in the last epoch: the earlier epoch of the phase whose state was restored, or -1 if
         it was the state before the phase.
+    halvings : int
+        How often the epoch was undone because a number was NaN or infinite, and begun again with
+        half the learning rate; None if it was not.
     seconds : float
         Duration of the epoch, including the pass over the clean data.
 
@@ -65,6 +68,7 @@ class Record:
     vote_weight: float | None = None
     empty: int | None = None
     back_to: int | None = None
+    halvings: int | None = None
     seconds: float = 0.0
 
     def add_terms(self, terms: Mapping[str, float]) -> None:

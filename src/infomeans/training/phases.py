@@ -12,7 +12,7 @@ import torch
 from torch.optim import Adam
 from torch.optim.lr_scheduler import OneCycleLR
 
-from infomeans.errors import InputError
+from infomeans.errors import DivergenceError
 from infomeans.methods.batch import Batch
 from infomeans.model.model import evaluating
 from infomeans.processes import ALONE, Processes
@@ -40,6 +40,12 @@ RELEASED = 256
 RISE = 0.3
 """Share of a one-cycle schedule in which the learning rate rises."""
 
+HALVINGS = 5
+"""How often a phase may halve its learning rate before training stops."""
+
+RATES = ("lr", "initial_lr", "max_lr", "min_lr")
+"""The learning rates of a group of parameters; a schedule has its own."""
+
 
 class Loop:
     """The optimiser of one phase, and its epochs.
@@ -63,6 +69,8 @@ class Loop:
     ----------
     on_step : callable or None
         Called after every step with the number of steps done in the epoch and their total.
+    halvings : int
+        How often the learning rate was halved because the training diverged.
     """
 
     def __init__(
@@ -80,6 +88,7 @@ class Loop:
         self.method = step.method
         self.total_steps = total_steps
         self.on_step: Callable[[int, int], None] | None = None
+        self.halvings = 0
         groups = _parameter_groups(step)
         self.optimizer: Optimizer | None = None
         self.schedule: LRScheduler | None = None
@@ -119,8 +128,16 @@ class Loop:
             Whether the loss uses the targets of the state.
         samples : (m,) integer tensor, optional
             Positions of the samples to train on; by default all.
+
+        Raises
+        ------
+        DivergenceError
+            If the loss, a parameter or a moment of the optimiser is NaN or infinite in the end. On
+            a CPU the loss of every step is looked at. Other devices would have to wait for it, and
+            several processes would have to agree.
         """
         self.step.train()
+        watched = self.processes.alone and self.fabric.device.type == "cpu"
         sums: dict[str, Tensor] = {}
         order = x.order(samples).to(self.fabric.device)
         n_samples = self.processes.count_of(len(order))
@@ -131,7 +148,10 @@ class Loop:
         for done, (index, share) in enumerate(zip(batches, shares, strict=True), start=1):
             known = () if state is None else self._known(x, state, index, targets)
             terms, statistics = self.step(x.batch(index), *known)
-            self._descend(sum(terms.values()), share)
+            loss = sum(terms.values())
+            if watched:
+                check_finite(loss.item(), "loss", record, self.settings)
+            self._descend(loss, share)
             if self.method is not None and state is not None:
                 self.method.after_step(self.processes.total(statistics))
             for name, term in terms.items():
@@ -145,6 +165,24 @@ class Loop:
         sums = self.processes.total(sums)
         record.add_terms({name: value.item() / n_samples for name, value in sums.items()})
         check_finite(record.loss, "loss", record, self.settings)
+        if self.processes.any(not self._is_finite()):
+            check_finite(math.nan, "norm of the weights", record, self.settings)
+
+    def halve(self) -> None:
+        """Halve the learning rate, now and in the rest of the schedule."""
+        self.halvings += 1
+        for group in self.optimizer.param_groups if self.optimizer else ():
+            group.update({name: group[name] / 2 for name in RATES if name in group})
+
+    def _is_finite(self) -> bool:
+        """Whether all parameters and all moments of the optimiser are finite."""
+        if self.optimizer is None:
+            return True
+        moments = (value for one in self.optimizer.state.values() for value in one.values())
+        groups = (group["params"] for group in self.optimizer.param_groups)
+        tensors = [*(p.detach() for params in groups for p in params), *moments]
+        floats = [t for t in tensors if isinstance(t, torch.Tensor) and t.is_floating_point()]
+        return bool(torch.stack([t.isfinite().all().to(floats[0].device) for t in floats]).all())
 
     def _shares(self, batches: Sequence[Tensor]) -> list[float]:
         """The weight of this process in every batch: its share, times the number of processes.
@@ -181,6 +219,7 @@ class Loop:
             "optimizer": self.optimizer.state_dict() if self.optimizer else None,
             "schedule": self.schedule.state_dict() if self.schedule else None,
             "precision": self.fabric.strategy.precision.state_dict(),
+            "halvings": self.halvings,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -190,6 +229,7 @@ class Loop:
         if self.schedule:
             self.schedule.load_state_dict(state["schedule"])
         self.fabric.strategy.precision.load_state_dict(state["precision"])
+        self.halvings = state["halvings"]
 
     def _descend(self, loss: Tensor, share: float) -> None:
         if self.optimizer is None:
@@ -303,7 +343,7 @@ def mean_loss(
 
 
 def check_finite(value: float | None, name: str, record: Record, settings: Settings) -> None:
-    """Raise an error if a value is NaN or infinite."""
+    """Raise DivergenceError if a value is NaN or infinite."""
     if value is None or math.isfinite(value):
         return
     remedy = (
@@ -312,7 +352,7 @@ def check_finite(value: float | None, name: str, record: Record, settings: Setti
         if record.phase == PHASES[0]
         else f"A learning_rate below {settings.learning_rate:g} may help."
     )
-    raise InputError(
+    raise DivergenceError(
         f"Training diverged: in epoch {record.epoch + 1} of the phase {record.phase} "
         f"the {name} is {value}. {remedy}"
     )

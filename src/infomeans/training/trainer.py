@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any, cast
 
 import torch
@@ -15,7 +17,7 @@ from torch import Tensor, nn
 
 from infomeans.data.rows import Feed
 from infomeans.data.shelf import IN_MEMORY, Shelf
-from infomeans.errors import InputError
+from infomeans.errors import DivergenceError, InputError
 from infomeans.graph import neighbor_graph, usual_neighbors
 from infomeans.methods.base import Method
 from infomeans.methods.state import Neighbors, SampleState
@@ -27,7 +29,16 @@ from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.fitted import Fitted
 from infomeans.training.history import Record, hard_labels, initial_agreement, mean_change, measure
-from infomeans.training.phases import PHASES, Best, Loop, Phase, check_finite, hold_out, mean_loss
+from infomeans.training.phases import (
+    HALVINGS,
+    PHASES,
+    Best,
+    Loop,
+    Phase,
+    check_finite,
+    hold_out,
+    mean_loss,
+)
 from infomeans.training.settings import Settings
 from infomeans.training.step import Augment, TrainingStep
 from infomeans.training.votes import take_votes
@@ -101,7 +112,7 @@ class Trainer:
         self.callbacks = callbacks if processes.first else ()
         self.checkpoint = checkpoint
         self.history: list[Record] = []
-        self._announced = False
+        self._announced = self._trains = False
         self._start: Start | None = None
         self._near: Neighbors | None = None
         self._pretrained = False
@@ -145,6 +156,7 @@ class Trainer:
                 return False
             parts = held_out.split(EMBED_BATCH)
             loss = mean_loss(self.fabric, step, x, parts, self.processes)
+            check_finite(loss, "loss of the samples held out", record, self.settings)
             best.offer(-loss, record.epoch, step.state_dict)
             return best.waited >= self.settings.pretrain_patience
 
@@ -161,11 +173,13 @@ class Trainer:
         finite = all(bool(part.isfinite().all()) for part in z.split(FINITE))
         self.shelf.release()
         if self.processes.any(not finite):
-            raise InputError(
+            if not self.history and not self._trains:
+                raise InputError(
+                    "Embeddings contain NaN or infinity before any training: look at the network."
+                )
+            raise DivergenceError(
                 "The training diverged: embeddings contain NaN or infinity. A lower learning_rate "
                 "may help."
-                if self.history
-                else "Embeddings contain NaN or infinity before any training: look at the network."
             )
         return z
 
@@ -376,8 +390,8 @@ class Trainer:
         """Write down what the clean pass shows."""
         for name, value in measure(self.method, state).items():
             setattr(record, name, value)
-        record.score = self._score(state)
         check_finite(record.mi, "mutual information", record, self.settings)
+        record.score = self._score(state)
 
     def _score(self, state: SampleState) -> float | None:
         """The score of the present clusters, if the start was chosen by one."""
@@ -395,13 +409,9 @@ class Trainer:
             return
         self.announce(phase.name, phase.epochs, first)
         phase.loop.on_step = self._stepped
-        many = not self.processes.alone
         for epoch in range(first, phase.epochs):
-            # Processes draw different samples and different noise.
-            place = (PHASES.index(phase.name), epoch, *([self.processes.rank] if many else []))
-            record, began = Record(phase.name, epoch), time.perf_counter()
-            with Draws(seed_for(self.seed, *place)):
-                done = train(record)
+            began = time.perf_counter()
+            record, done = self._epoch(phase, epoch, train)
             record.seconds = time.perf_counter() - began
             self.history.append(record)
             stop = [callback.on_epoch(record) for callback in self.callbacks]
@@ -409,6 +419,38 @@ class Trainer:
             self._save(phase, phase.epochs if over else epoch + 1)
             if over:
                 break
+
+    def _epoch(
+        self, phase: Phase, epoch: int, train: Callable[[Record], bool]
+    ) -> tuple[Record, bool]:
+        """An epoch, and whether the phase is done.
+
+        If a number is NaN or infinite, the epoch is undone and begun again, with half the learning
+        rate and other noise. What it begins with is copied, which costs less than a step.
+        """
+        self._trains = True
+        parts = [part for part in (self.network, phase.method, phase.loop) if part is not None]
+        before = [copy.deepcopy(part.state_dict()) for part in parts]
+        for again in count():
+            # Processes draw different samples and different noise.
+            place = [PHASES.index(phase.name), epoch]
+            place += [] if self.processes.alone else [self.processes.rank]
+            seed = seed_for(self.seed, *place, *([again] if again else []))
+            record = Record(phase.name, epoch, halvings=again or None)
+            try:
+                with Draws(seed):
+                    return record, train(record)
+            except DivergenceError as problem:
+                for part, state in zip(parts, before, strict=True):
+                    part.load_state_dict(copy.deepcopy(state))
+                if phase.loop.halvings + again == HALVINGS:
+                    raise InputError(
+                        f"{problem} The phase {phase.name} has already halved its learning rate "
+                        f"{HALVINGS} times."
+                    ) from problem
+                for _ in range(again + 1):
+                    phase.loop.halve()
+        raise AssertionError
 
     def _stepped(self, done: int, steps: int) -> None:
         for callback in self.callbacks:

@@ -175,7 +175,12 @@ def finish(
                 "seconds": fitted.seconds_to_start,
                 "undone": fitted.undone,
             }
-    found = {"score": fitted.score, "number": fitted.number, "chosen_method": fitted.method}
+    found = {
+        "score": fitted.score,
+        "number": fitted.number,
+        "chosen_method": fitted.method,
+        "why": fitted.why,
+    }
     figures |= {name: value for name, value in found.items() if value is not None}
     if fitted.stability is not None:
         figures["stability"] = float(fitted.stability.mean())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -14,10 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
 from infomeans.data.cells import csv_text, guarded
+from infomeans.data.copies import first_copies
 from infomeans.data.rows import BLOCK
-
-DIGEST = 16
-"""Number of bytes that stand for a sample."""
 
 NEAR = 0.1
 """Samples are near-duplicates if they are closer than this share of the median distance between
@@ -76,7 +73,7 @@ def find_duplicates(data: Dataset, neighbors: IntArray | None = None) -> Duplica
     >>> [group.tolist() for group in found.groups]
     [[0, 2]]
     """
-    same = _first_copies(data)
+    same = first_copies(data)
     copies = np.flatnonzero(same != np.arange(len(data)))
     exact = np.zeros(len(data), dtype=bool)
     exact[copies] = exact[same[copies]] = True
@@ -84,24 +81,6 @@ def find_duplicates(data: Dataset, neighbors: IntArray | None = None) -> Duplica
     if neighbors is not None and neighbors.size:
         pairs = np.concatenate([pairs, _near(data, neighbors)])
     return Duplicates(_groups(pairs, len(data)), exact)
-
-
-def _first_copies(data: Dataset) -> IntArray:
-    """The first sample (n,) that is the same as each, by a hash of 128 bits."""
-    hashes = np.empty((len(data), 2), dtype=np.uint64)
-    at = 0
-    for block in data.blocks():
-        flat = np.ascontiguousarray(block.reshape(len(block), -1))
-        digests = [hashlib.blake2b(row, digest_size=16).digest() for row in flat]
-        hashes[at : at + len(block)] = np.frombuffer(b"".join(digests), np.uint64).reshape(-1, 2)
-        at += len(block)
-    # The sort is stable, so the first of equal samples comes first.
-    order = np.lexsort(hashes.T)
-    new = np.ones(len(data), dtype=bool)
-    new[1:] = (hashes[order[1:]] != hashes[order[:-1]]).any(axis=1)
-    same = np.empty(len(data), dtype=np.int64)
-    same[order] = order[new][np.cumsum(new) - 1]
-    return same
 
 
 def _near(data: Dataset, neighbors: IntArray) -> IntArray:

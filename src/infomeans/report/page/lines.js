@@ -1,7 +1,7 @@
 // How training went: a small chart for each quantity, over the epochs in which it is known.
 const records = content.history;
 // A record has what every method has, and the terms that the loss of this one names.
-const SHARED = ["phase", "epoch", "loss", "mi", "h_k", "h_k_x", "score", "delta_q", "vote_weight", "empty", "back_to", "seconds"];
+const SHARED = ["phase", "epoch", "loss", "mi", "h_k", "h_k_x", "score", "delta_q", "vote_weight", "empty", "back_to", "halvings", "seconds"];
 const terms = [...new Set(records.flatMap((record) => Object.keys(record)))].filter((name) => !SHARED.includes(name));
 const isKnown = (field) => records.some((record) => (record[field] ?? null) !== null);
 const QUANTITIES = [
