@@ -426,7 +426,7 @@ class Trainer:
         """An epoch, and whether the phase is done.
 
         If a number is NaN or infinite, the epoch is undone and begun again, with half the learning
-        rate and other noise. What it begins with is copied, which costs less than a step.
+        rate and other noise. For that, network, method and optimiser are copied before every epoch.
         """
         self._trains = True
         parts = [part for part in (self.network, phase.method, phase.loop) if part is not None]
