@@ -3,6 +3,7 @@
 # make check        lint, format, types, layers
 # make docs         build the documentation into site/
 # make coverage     the test suite again, with the floor for the share of lines it reaches
+# make audit        known vulnerabilities of the versions that make venv installs
 # make test-lowest  the test suite with the lowest versions of the dependencies, in .venv-lowest
 # make venv         what they start with: .venv with the package in it
 #
@@ -17,7 +18,7 @@ TORCH ?=
 NO_DEPRECATIONS := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning \
 	-W ignore::FutureWarning
 
-.PHONY: demo test check docs coverage test-lowest venv venv-test
+.PHONY: demo test check docs coverage audit test-lowest venv venv-test
 
 demo: venv
 	$(BIN)/infomeans demo
@@ -36,6 +37,11 @@ docs: .venv/.docs
 
 coverage: venv-test
 	$(BIN)/python -m pytest --cov --cov-report=term
+
+audit: venv
+	$(BIN)/python -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet pip-audit
+	.venv-audit/bin/pip-audit --path $$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])') --skip-editable
 
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pytest $(NO_DEPRECATIONS) tests

@@ -103,13 +103,13 @@ class ClusteringWarning(UserWarning):
     """The clusters are doubtful: collapsed, empty, or far from their start."""
 
 
-def warn_caller(message: str) -> None:
-    """Give a ClusteringWarning at the line that called infomeans, directly or by scikit-learn."""
+def warn_caller(message: str, kind: type[Warning] = ClusteringWarning) -> None:
+    """Give a warning at the line that called infomeans, directly or by scikit-learn."""
     frame: FrameType | None = sys._getframe()
     level = 0
     while frame is not None and _package(frame) in ("infomeans", "sklearn"):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, ClusteringWarning, stacklevel=level + 1)
+    warnings.warn(message, kind, stacklevel=level + 1)
 
 
 def _package(frame: FrameType) -> str:

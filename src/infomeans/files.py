@@ -14,6 +14,9 @@ from typing import Any, BinaryIO
 
 from infomeans.errors import InputError
 
+PIECE = 2**22
+"""Number of bytes that are read at once."""
+
 KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
@@ -80,6 +83,15 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{path} is damaged: it is not a JSON object.")
     return content
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file."""
+    hashed = hashlib.sha256()
+    with regular(path).open("rb") as file:
+        while piece := file.read(PIECE):
+            hashed.update(piece)
+    return hashed.hexdigest()
 
 
 def json_hash(content: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from infomeans.cli.report import report
 from infomeans.cli.reporting import command, console
 from infomeans.cli.show import show
 from infomeans.cli.sort import sort
+from infomeans.cli.verify import verify
 
 app = typer.Typer(
     help="Find groups in unlabelled images, tables and embeddings.",
@@ -27,7 +28,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for function in (
-    demo, cluster, recut, predict, show, report, relabel, sort, compare, evaluate, export, methods,
+    demo, cluster, recut, predict, show, report, relabel, sort, compare, evaluate, export, verify,
+    methods,
 ):  # fmt: skip
     command(app)(function)
 

@@ -29,7 +29,7 @@ from infomeans.cli.options import (
     read,
 )
 from infomeans.cli.report import leave_report
-from infomeans.cli.reporting import busy, loading, note, say
+from infomeans.cli.reporting import busy, loading, note, say, warn
 from infomeans.cli.show import summarise
 from infomeans.errors import ClusteringWarning, InputError, Problems
 from infomeans.methods.registry import DEEP
@@ -145,7 +145,7 @@ def cluster(
         bool,
         typer.Option(
             "--resume",
-            help="Resume the run in --out after its last epoch.",
+            help="Resume the run in --out after its last epoch; with --strict, exactly.",
             rich_help_panel=RUN,
         ),
     ] = False,
@@ -172,7 +172,7 @@ def cluster(
         "impute": impute,
         "labels": _lasting(labels) if labels and Path(labels).is_file() else labels,
         "data_dir": None if source is None or is_path(source) else _lasting(data_dir),
-        "strict": strict,
+        "strict": strict and not resume,
     }
     given: dict[str, Any] = {
         "source": _lasting(source),
@@ -211,7 +211,12 @@ def cluster(
     with problems.collect():
         check_memory(memory)
     _check(problems, given, folder, device=device, resume=resume, overwrite=overwrite)
-    options = {"threads": threads, "resume": resume, "overwrite": overwrite}
+    options = {
+        "threads": threads,
+        "resume": resume,
+        "strict": strict and resume,
+        "overwrite": overwrite,
+    }
     if not is_first():
         _take_part(given, folder, device=device, threads=threads, memory=memory)
         return
@@ -276,7 +281,7 @@ def run_request(
             # The summary says the same.
             simplefilter("ignore", ClusteringWarning)
             run, estimator = run_workflow(
-                request, data, folder, device=device, verbose=deep, **options
+                request, data, folder, device=device, verbose=deep, tell=warn, **options
             )
     except (KeyboardInterrupt, OSError) as error:
         if is_run(folder) and not Run(folder).complete:

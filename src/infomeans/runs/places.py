@@ -79,7 +79,8 @@ def lock(folder: Path) -> FileLock | None:
             raise
         warn_caller(
             f"The file system of {folder} has no locks. If another process writes there too, the "
-            f"run is lost."
+            f"run is lost.",
+            RuntimeWarning,
         )
         return None
     return held

@@ -11,6 +11,7 @@ tree.npz                how the clusters merge and part
 labels.csv              id, cluster, confidence, entropy and outlier score of every sample
 names.json              names and merges of the clusters, if the user gave any
 report.html             an interactive page
+hashes.json             the SHA-256 of the files above, for `infomeans verify`
 metrics.json            the figures; written last, so a run that has it is complete
 """
 
@@ -33,7 +34,7 @@ from filelock import FileLock
 from infomeans._typing import Array
 from infomeans.data.memory import in_parts
 from infomeans.errors import InputError, Problems
-from infomeans.files import read_json, regular, write_atomic, writing
+from infomeans.files import file_hash, read_json, regular, write_atomic, writing
 from infomeans.graph import Hierarchy
 from infomeans.naming import Names
 from infomeans.runs import places
@@ -44,9 +45,15 @@ FORMAT = 1
 _CHECKPOINT, _MODEL = "checkpoint.safetensors", "model"
 _LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
 _POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
-_DUPLICATES, _TREE = "duplicates.csv", "tree.npz"
+_DUPLICATES, _TREE, _HASHES = "duplicates.csv", "tree.npz", "hashes.json"
 LOOKED_AT = 1000
 """Number of samples by which a table of labels is recognised."""
+
+
+HASHED = (
+    CONFIG, HISTORY, _EMBEDDING, _POSTERIORS, _TREE, _DUPLICATES, _LABELS, _PARQUET, _NAMES,
+)  # fmt: skip
+"""Files whose hashes are kept. Model and checkpoint have their own; reports are written again."""
 
 
 class Run:
@@ -120,6 +127,8 @@ class Run:
     def leave(self) -> None:
         """Let other processes write the run."""
         if self._lock is not None:
+            with suppress(OSError):
+                Path(self._lock.lock_file).unlink()
             self._lock.release()
 
     @property
@@ -295,6 +304,7 @@ class Run:
             write_atomic(self.path / _NAMES, _dumps(names.to_json()))
         else:
             (self.path / _NAMES).unlink(missing_ok=True)
+        self._write_hashes()
         return labels
 
     def write_history(self, records: Iterable[Mapping[str, Any]]) -> None:
@@ -333,9 +343,25 @@ class Run:
                 _save(opened, array)
         for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
             labels.write(self.path / name)
+        self._write_hashes()
         write_atomic(self.path / METRICS, _dumps(metrics))
         with suppress(OSError):
             places.drop(places.aside_of(self.path))
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of the files, by name; empty in runs of earlier versions."""
+        if not (self.path / _HASHES).exists():
+            return {}
+        hashes = read_json(self.path / _HASHES).get("sha256")
+        if not isinstance(hashes, dict):
+            raise InputError(f"{self.path / _HASHES} is damaged: it holds no hashes.")
+        return {name: str(value) for name, value in hashes.items() if name in HASHED}
+
+    def _write_hashes(self) -> None:
+        there = [name for name in HASHED if (self.path / name).exists()]
+        hashes = {name: file_hash(self.path / name) for name in there}
+        write_atomic(self.path / _HASHES, _dumps({"sha256": hashes}))
 
     def give_up(self) -> None:
         """Restore the run that this one was to replace; otherwise leave what was trained."""

@@ -6,7 +6,7 @@ import json
 import platform
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ import torch
 import infomeans
 from infomeans.data import Dataset
 from infomeans.data.memory import in_parts
-from infomeans.errors import InputError
+from infomeans.errors import InputError, warn_caller
 from infomeans.estimators.base import SampleClusterer
 from infomeans.estimators.deep import DeepEstimator
 from infomeans.estimators.saving import write_model
@@ -55,8 +55,10 @@ def cluster(
     device: str = "auto",
     threads: int | None = None,
     resume: bool = False,
+    strict: bool = False,
     overwrite: bool = False,
     verbose: bool = False,
+    tell: Callable[[str], None] = warn_caller,
 ) -> tuple[Run, SampleClusterer]:
     """Cluster a data set and write the run folder.
 
@@ -74,11 +76,16 @@ def cluster(
         Number of threads; by default chosen by the work per step. It may change on resume.
     resume : bool
         Whether to resume the run in the folder.
+    strict : bool
+        Whether to refuse a resume with another number of threads, whose result may differ. By
+        default it is a warning.
     overwrite : bool
         Whether to replace the run in the folder. A complete run is kept until the new one is
         complete.
     verbose : bool
         Whether to show progress bars.
+    tell : callable
+        Takes the warning about threads.
 
     Returns
     -------
@@ -87,7 +94,7 @@ def cluster(
     """
     estimator = _estimator(request, data, device, threads).set_params(verbose=int(verbose))
     run = (
-        _resumed(out, request, data)
+        _resumed(out, request, data, estimator.planned_threads(data), None if strict else tell)
         if resume
         else create_run(out, request, data, estimator.planned_threads(data), overwrite=overwrite)
     )
@@ -224,8 +231,19 @@ def create_run(
     return Run.create(out, config, overwrite=overwrite)
 
 
-def _resumed(out: Path, request: Request, data: Dataset) -> Run:
+def _resumed(
+    out: Path, request: Request, data: Dataset, threads: int, tell: Callable[[str], None] | None
+) -> Run:
     run = Run(out)
+    before = run.config.get("threads", threads)
+    if threads != before:
+        said = (
+            f"{out} was started with {before} threads, not {threads}; rounding may differ, and so "
+            f"may the result. --threads {before} gives the same"
+        )
+        if tell is None:
+            raise InputError(f"{said}; --strict accepts nothing else.")
+        tell(f"{said}.")
     then, now = asdict(Request(**run.config["arguments"])), json.loads(json.dumps(asdict(request)))
     run.check_resumed(then, now)
     if run.config["data"]["fingerprint"] != data.fingerprint:
