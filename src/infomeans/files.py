@@ -14,6 +14,9 @@ from typing import Any, BinaryIO
 
 from infomeans.errors import InputError
 
+HASH = "sha256"
+"""Key of the hash in a JSON file that has one."""
+
 PIECE = 2**22
 """Number of bytes that are read at once."""
 
@@ -92,6 +95,30 @@ def file_hash(path: Path) -> str:
         while piece := file.read(PIECE):
             hashed.update(piece)
     return hashed.hexdigest()
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """An object for JSON, with a hash of everything in it."""
+    plain = json.loads(json.dumps(content))
+    return {**plain, HASH: json_hash(plain)}
+
+
+def check_seal(path: Path, content: dict[str, Any], *, needed: bool = False) -> dict[str, Any]:
+    """The content of a sealed JSON file without its hash; refuse what was changed since.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for the message.
+    content : dict
+        Its content.
+    needed : bool
+        Whether to refuse a file without a hash; those of earlier versions have none.
+    """
+    rest = {name: value for name, value in content.items() if name != HASH}
+    if (needed or HASH in content) and content.get(HASH) != json_hash(rest):
+        raise InputError(f"{path} is damaged or was edited: its content does not match its hash.")
+    return rest
 
 
 def json_hash(content: Mapping[str, Any]) -> str:

@@ -20,13 +20,10 @@ from torch import Tensor
 
 from infomeans.data.schema import FILE, KEY, OLD_FILE, Schema
 from infomeans.errors import InputError
-from infomeans.files import json_hash, read_json, regular, write_atomic
+from infomeans.files import check_seal, read_json, regular, sealed, write_atomic
 
 FORMAT = 3
 """The format that this version writes; it also reads all earlier ones."""
-
-HASH = "sha256"
-"""Key of the hash of everything else in the description; the first formats had none."""
 
 _TENSORS = re.compile(r"[0-9a-f]{16}\.safetensors")
 
@@ -66,18 +63,16 @@ class ModelFolder:
         packed = save(dict(tensors))
         weights = _name(packed)
         content = {"format": FORMAT, **description, "weights": weights, KEY: schema.to_json()}
-        content = json.loads(json.dumps(content))
         self.path.mkdir(parents=True, exist_ok=True)
         write_atomic(self.path / weights, packed)
-        content[HASH] = json_hash(content)
-        write_atomic(self.path / FILE, json.dumps(content, indent=2) + "\n")
+        write_atomic(self.path / FILE, json.dumps(sealed(content), indent=2) + "\n")
         for name in before - {FILE, weights}:
             (self.path / name).unlink(missing_ok=True)
 
     def read(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Read the description and the tensors of a model."""
         description = self._description()
-        self._check_unchanged(description)
+        check_seal(self.path / FILE, description, needed=description["format"] >= 3)
         path = self.path / description["weights"]
         try:
             packed = regular(path).read_bytes()
@@ -92,15 +87,6 @@ class ModelFolder:
             if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
                 raise InputError(f"{path} is damaged: {name} has values that are not finite.")
         return description, tensors
-
-    def _check_unchanged(self, description: Mapping[str, Any]) -> None:
-        """Refuse a description that was changed after it was written."""
-        rest = {name: value for name, value in description.items() if name != HASH}
-        hashed = HASH in description or description["format"] >= 3
-        if hashed and description.get(HASH) != json_hash(rest):
-            raise InputError(
-                f"{self.path / FILE} is damaged or was edited: its content does not match its hash."
-            )
 
     def _description(self) -> dict[str, Any]:
         file = self.path / FILE

@@ -20,28 +20,37 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
-from zipfile import BadZipFile
 
 import numpy as np
 from filelock import FileLock
 
 from infomeans._typing import Array
+from infomeans.data.files import reading
 from infomeans.data.memory import in_parts
 from infomeans.errors import InputError, Problems
-from infomeans.files import file_hash, read_json, regular, write_atomic, writing
+from infomeans.files import (
+    check_seal,
+    file_hash,
+    read_json,
+    regular,
+    sealed,
+    write_atomic,
+    writing,
+)
 from infomeans.graph import Hierarchy
 from infomeans.naming import Names
 from infomeans.runs import places
 from infomeans.runs.labels import Labels
 from infomeans.runs.places import CONFIG, HISTORY, METRICS, is_complete, is_run
 
-FORMAT = 1
+FORMAT = 2
+"""The format that this version writes: the second has hashes in config and metrics."""
+
 _CHECKPOINT, _MODEL = "checkpoint.safetensors", "model"
 _LABELS, _PARQUET, _EMBEDDING = "labels.csv", "labels.parquet", "embedding.npy"
 _POSTERIORS, _NAMES, _REPORT = "posteriors.npy", "names.json", "report.html"
@@ -81,15 +90,16 @@ class Run:
         if not is_run(self.path):
             why = "holds no config.json of a run" if self.path.exists() else "does not exist"
             raise InputError(f"{self.path} is not a run folder: it {why}.")
-        self.config: dict[str, Any] = read_json(self.path / CONFIG)
+        config = read_json(self.path / CONFIG)
         self._lock: FileLock | None = None
-        found = self.config["format"]
+        found = config["format"]
         if found > FORMAT:
             raise InputError(
                 f"{self.path} was written in format {found} by infomeans "
-                f"{self.config['versions'].get('infomeans')}; this version reads formats up to "
+                f"{config['versions'].get('infomeans')}; this version reads formats up to "
                 f"{FORMAT}. Install a newer one."
             )
+        self.config: dict[str, Any] = check_seal(self.path / CONFIG, config, needed=found > 1)
 
     @classmethod
     def create(cls, path: Path, config: Mapping[str, Any], *, overwrite: bool = False) -> Run:
@@ -109,7 +119,7 @@ class Run:
             held = places.lock(path)
             # Another process may have been faster.
             places.check_free(path, overwrite=False)
-            write_atomic(path / CONFIG, _dumps({"format": FORMAT, **config}))
+            write_atomic(path / CONFIG, _dumps(sealed({"format": FORMAT, **config})))
         except OSError:
             if held is not None:
                 held.release()
@@ -185,7 +195,10 @@ class Run:
     @property
     def metrics(self) -> dict[str, Any]:
         """The figures; empty before the run is complete."""
-        return read_json(self.path / METRICS) if self.complete else {}
+        if not self.complete:
+            return {}
+        path = self.path / METRICS
+        return check_seal(path, read_json(path), needed=self.config["format"] > 1)
 
     @property
     def history(self) -> list[dict[str, Any]]:
@@ -258,12 +271,9 @@ class Run:
         path = self.path / _TREE
         if not path.exists():
             return None
-        try:
-            # A damaged file would stay open if NumPy opened it.
-            with regular(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                return Hierarchy.restored(arrays)
-        except (ValueError, KeyError, OSError, EOFError, BadZipFile, zlib.error) as error:
-            raise InputError(f"{path} is damaged: {error or 'it is empty'}") from error
+        # A damaged file would stay open if NumPy opened it.
+        with reading(path), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return Hierarchy.restored(arrays)
 
     @property
     def names(self) -> Names:
@@ -344,7 +354,7 @@ class Run:
         for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
             labels.write(self.path / name)
         self._write_hashes()
-        write_atomic(self.path / METRICS, _dumps(metrics))
+        write_atomic(self.path / METRICS, _dumps(sealed(metrics)))
         with suppress(OSError):
             places.drop(places.aside_of(self.path))
 
@@ -380,10 +390,8 @@ def _save(file: BinaryIO, array: Array) -> None:
 
 def _mapped(path: Path) -> Array:
     """An array in a file, of which only the parts that are used are read."""
-    try:
+    with reading(path):
         return np.asarray(np.load(regular(path), mmap_mode="r", allow_pickle=False))
-    except (ValueError, EOFError) as error:
-        raise InputError(f"{path} is damaged: {error}") from error
 
 
 def _dumps(content: Mapping[str, Any]) -> str:
