@@ -114,7 +114,7 @@ def run(folder: Path, source: Path, options: argparse.Namespace, *more: str) -> 
     return {
         "peak_mib": usage.ru_maxrss / 1024,
         "seconds": {phase: median(seconds) for phase, seconds in phases.items()},
-        "second": phases["pretrain"][1],
+        "second": phases["pretrain"][:2][-1],
         "labels": np.load(out / "posteriors.npy", mmap_mode="r").argmax(axis=1),
     }
 
