@@ -96,15 +96,15 @@ def write_inputs(root: Path) -> dict[str, list[str]]:
     for image, kind in zip(images, kinds, strict=True):
         image[1 + 2 * kind : 3 + 2 * kind] += 3
     np.save(root / "images.npy", images.astype(np.float32))
-    kinds = rng.integers(0, 3, 1500)
-    np.save(root / "streamed.npy", rng.normal(size=(1500, 6)) + 5 * np.eye(3, 6)[kinds])
+    kinds = rng.integers(0, 3, 6000)
+    np.save(root / "streamed.npy", rng.normal(size=(6000, 6)) + 5 * np.eye(3, 6)[kinds])
     return {name: [] for name in ("table", "images", "streamed")}
 
 
 def arguments(folder: Path, name: str, method: str) -> list[str]:
     if (folder / "config.json").exists():
         return ["cluster", "--resume", "--out", str(folder), "--threads", "1"]
-    memory = ["--memory", "60kB"] if name == "streamed" else []
+    memory = ["--memory", "200kB"] if name == "streamed" else []
     source = str(folder.parent / f"{name}.npy")
     given = ["cluster", source, "-k", "3", "--method", method, "--out", str(folder)]
     return [*given, *QUICK, *memory]

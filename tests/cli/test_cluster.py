@@ -36,8 +36,8 @@ def labels(path):
 def test_a_run_holds_everything(run, photos):
     assert sorted(path.name for path in run.iterdir()) == [
         "checkpoint-start.safetensors", "checkpoint.safetensors", "config.json", "embedding.npy",
-        "history.jsonl", "labels.csv", "metrics.json", "model", "posteriors.npy", "report.html",
-        "tree.npz",
+        "hashes.json", "history.jsonl", "labels.csv", "metrics.json", "model", "posteriors.npy",
+        "report.html", "tree.npz",
     ]  # fmt: skip
     rows = labels(run / "labels.csv")
     assert [row["id"] for row in rows] == sorted(

@@ -5,11 +5,13 @@ import subprocess
 import sys
 
 import pytest
+import torch
 from filelock import FileLock
 from typer.testing import CliRunner
 
 from infomeans import KMeansBaseline
 from infomeans.cli import app
+from infomeans.training.checkpoint import Checkpoint
 
 CLUSTER = ["cluster", "x.csv", "-k", "2", "--method", "kmeans", "--out", "run", "--parquet"]
 
@@ -71,6 +73,16 @@ def test_damaged_weights_are_found(run):
     assert result.exit_code == 2
     assert "model: " in result.output
     assert "damaged" in result.output
+
+
+def test_a_damaged_checkpoint_is_found(run):
+    Checkpoint(run / "checkpoint.safetensors", {}).save({"a": torch.ones(3)}, {"b": torch.ones(2)})
+    assert call("verify", run).exit_code == 0
+    (run / "checkpoint-start.safetensors").write_bytes(b"half")
+    result = call("verify", run)
+    assert result.exit_code == 2
+    assert "checkpoint.safetensors: " in result.output
+    assert "only a resume needs it" in result.output
 
 
 def test_a_run_of_an_earlier_version_is_read(run):

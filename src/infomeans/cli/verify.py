@@ -19,6 +19,7 @@ USES = {
     "duplicates.csv": "only a list; nothing else needs it",
     "names.json": "relabel writes it again",
     "history.jsonl": "only the curves of the report need it; a resume does not",
+    "checkpoint.safetensors": "only a resume needs it; delete it to train from the beginning",
     "metrics.json": "cluster --resume writes it again if the checkpoint is there",
 }
 """What a damaged file is needed for, and what can be done."""
@@ -40,6 +41,7 @@ def verify(
     with loading():
         from infomeans.model.folder import ModelFolder
         from infomeans.runs.verifying import findings, problem
+        from infomeans.training.checkpoint import check_checkpoint
 
     if not is_run(folder) and not (folder / "metrics.json").exists():
         model = ModelFolder.find(folder)
@@ -52,7 +54,7 @@ def verify(
     made = Run(folder)
 
     with errors.status("Checking"):
-        found = list(findings(made, lambda path: ModelFolder(path).read()))
+        found = list(findings(made, lambda path: ModelFolder(path).read(), check_checkpoint))
     bad = {finding.file: finding.problem for finding in found if finding.problem}
     for file, wrong in bad.items():
         say(f"{file}: {wrong}" + (f" ({USES[file]})" if file in USES else ""))

@@ -18,7 +18,9 @@ class Finding(NamedTuple):
     problem: str | None
 
 
-def findings(run: Run, load: Callable[[Path], object]) -> Iterator[Finding]:
+def findings(
+    run: Run, load: Callable[[Path], object], check: Callable[[Path], object]
+) -> Iterator[Finding]:
     """Check every file of a run: its hash, or else its content.
 
     Parameters
@@ -26,6 +28,8 @@ def findings(run: Run, load: Callable[[Path], object]) -> Iterator[Finding]:
     run : Run
     load : callable
         Reads the model in a folder, or raises an InputError.
+    check : callable
+        Reads a checkpoint, or raises an InputError.
     """
     hashes = run.hashes
     for name in HASHED:
@@ -34,7 +38,9 @@ def findings(run: Run, load: Callable[[Path], object]) -> Iterator[Finding]:
     if run.complete:
         yield Finding("metrics.json", problem(lambda: run.metrics))
         yield from _contents(run)
-    elif not run.checkpoint.exists():
+    if run.checkpoint.exists():
+        yield Finding(run.checkpoint.name, problem(lambda: check(run.checkpoint)))
+    elif not run.complete:
         yield Finding(run.checkpoint.name, "missing, and the run is not complete")
     if run.complete or run.model.exists():
         yield Finding(run.model.name, problem(lambda: load(run.model)))

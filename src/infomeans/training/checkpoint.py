@@ -139,6 +139,12 @@ def start_file(path: Path) -> Path:
     return path.with_name(f"{path.stem}-start{path.suffix}")
 
 
+def check_checkpoint(path: Path) -> None:
+    """Refuse a checkpoint that is damaged, or lacks what was found once."""
+    content = Checkpoint._read(path)
+    Checkpoint(path, content["identity"]).load()
+
+
 def remove_checkpoint(path: Path) -> None:
     """Delete both files of a checkpoint, if they exist."""
     path.unlink(missing_ok=True)
