@@ -7,6 +7,7 @@ is called inside it a generator of one training, also in modules of the user.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -38,11 +39,17 @@ TAKE_NONE = frozenset(
         *(F.rrelu, F.gumbel_softmax, F.fractional_max_pool2d, F.fractional_max_pool3d),
         *(F.multi_head_attention_forward, F.scaled_dot_product_attention),
         *(torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu),
+        *(torch._standard_gamma, torch._sample_dirichlet),
     ]
 )
 """Random functions that only know the global generator, which is lent to them for the call."""
 
 _lent = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    # A forked process must find the lock free and the global generator as it was.
+    os.register_at_fork(
+        before=_lent.acquire, after_in_parent=_lent.release, after_in_child=_lent.release
+    )
 
 
 class Draws(TorchFunctionMode):
@@ -105,12 +112,14 @@ class Draws(TorchFunctionMode):
         device = kwargs.get("device")
         tensors = (one.device for one in (*args, *kwargs.values()) if isinstance(one, Tensor))
         return self._of(
-            torch.device(device) if device else next(tensors, torch.get_default_device())
+            next(tensors, torch.get_default_device()) if device is None else torch.device(device)
         )
 
     def _of(self, device: torch.device) -> torch.Generator:
         if device.type == "meta":
             device = torch.device("cpu")
+        if device.type == "cuda" and device.index is None:
+            device = torch.device("cuda", torch.cuda.current_device())
         if device not in self._generators:
             self._generators[device] = torch.Generator(device).manual_seed(self._seed)
         return self._generators[device]

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import torch
 from filelock import FileLock
@@ -87,11 +88,39 @@ def test_a_damaged_checkpoint_is_found(run):
 
 def test_a_run_of_an_earlier_version_is_read(run):
     (run / "hashes.json").unlink()
+    assert "hashes.json: missing" in call("verify", run).output
+    for name in ("config.json", "metrics.json"):
+        content = json.loads((run / name).read_text())
+        del content["sha256"]
+        (run / name).write_text(json.dumps({**content, "format": 1}))
     assert call("verify", run).exit_code == 0
     (run / "posteriors.npy").write_bytes(b"nonsense")
     result = call("verify", run)
     assert result.exit_code == 2
     assert "posteriors.npy" in result.output
+
+
+def test_names_do_not_make_damaged_files_whole(run):
+    np.save(run / "embedding.npy", np.load(run / "embedding.npy") + 1)
+    (run.parent / "names.json").write_text('{"names": {"0": "left"}}')
+    assert call("relabel", run, "names.json").exit_code == 0
+    assert "embedding.npy: changed after it was written" in call("verify", run).output
+
+
+def test_a_damaged_run_can_be_replaced(run):
+    text = (run / "config.json").read_text()
+    (run / "config.json").write_text(text.replace("4", "5", 1))
+    assert call(*CLUSTER, "--overwrite").exit_code == 0
+    assert call("verify", run).exit_code == 0
+    assert [path.name for path in run.parent.glob(".*")] == []
+
+
+def test_fewer_posteriors_than_samples_are_named(run):
+    np.save(run / "posteriors.npy", np.load(run / "posteriors.npy")[:-3])
+    for command in ("show", "verify"):
+        result = call(command, run)
+        assert result.exit_code == 2
+        assert "posteriors.npy" in result.output
 
 
 def test_a_model_is_checked_too(run, blobs):

@@ -20,7 +20,7 @@ USES = {
     "names.json": "relabel writes it again",
     "history.jsonl": "only the curves of the report need it; a resume does not",
     "checkpoint.safetensors": "only a resume needs it; delete it to train from the beginning",
-    "metrics.json": "cluster --resume writes it again if the checkpoint is there",
+    "metrics.json": "delete it, and cluster --resume writes it again if the checkpoint is whole",
 }
 """What a damaged file is needed for, and what can be done."""
 

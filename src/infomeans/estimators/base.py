@@ -317,7 +317,9 @@ class SampleClusterer(ClusterDisplay, ClusterMixin, SampleEstimator, ABC):
     def _keep(self, model: Model, fitted: Fitted, data: Dataset) -> None:
         """Set the fitted attributes, and warn about doubtful clusters."""
         if (fitted.sizes == 0).any():
-            fitted = replace(fitted, why=self._why_empty(model, fitted, data))
+            # A guess at the reason must not cost a training.
+            with suppress(Exception):
+                fitted = replace(fitted, why=self._why_empty(model, fitted, data))
         self.model_ = model
         self.fitted_ = fitted
         self.__dict__.pop("hierarchy_", None)

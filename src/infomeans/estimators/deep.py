@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     from infomeans.processes import Processes
     from infomeans.training import Settings
 
+TRAINING = 2
+"""Number of the way to train: raised if scaling or random numbers change, as then no resume would
+be exact."""
+
 NO_EFFECT = ("verbose",)
 """Parameters that do not affect the result."""
 
@@ -153,6 +157,7 @@ class DeepEstimator(SampleEstimator):
         params = plain_params(self.get_params(deep=False))
         identity = {
             "infomeans": __version__,
+            "training": TRAINING,
             "estimator": type(self).__name__,
             "data": data.fingerprint,
             **{

@@ -17,6 +17,9 @@ from infomeans.data import Dataset
 SQUARED = 1e100
 """Numbers above this, or below its inverse, are not squared: a double would over- or underflow."""
 
+ROWS = 1024
+"""Samples whose extremes are looked for at once."""
+
 BLOCK = 16_384
 """Samples that are added up at once."""
 
@@ -252,9 +255,11 @@ def _extremes(data: Dataset, features: NDArray[np.bool_], few: int) -> tuple[Num
     """The lowest and the highest values of some features, (few + 1, d) each and sorted."""
     lowest = highest = np.empty((0, int(features.sum())))
     for block in data.blocks(BLOCK):
-        values = block[:, features].astype(np.float64)
-        lowest = _first(np.concatenate([lowest, values]), few + 1)
-        highest = -_first(np.concatenate([-highest, -values]), few + 1)
+        # Some rows at a time: the copies in doubles are several times as large.
+        for first in range(0, len(block), ROWS):
+            values = block[first : first + ROWS, features].astype(np.float64)
+            lowest = _first(np.concatenate([lowest, values]), few + 1)
+            highest = -_first(np.concatenate([-highest, -values]), few + 1)
     return np.sort(lowest, axis=0), np.sort(highest, axis=0)
 
 

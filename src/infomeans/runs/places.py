@@ -117,6 +117,19 @@ def step_aside(path: Path) -> None:
         real_path(path).rename(aside)
 
 
+def replace(path: Path) -> None:
+    """Move a run aside that no other process writes."""
+    held = lock(path)
+    if held is not None and os.name == "nt":
+        # Windows does not move a folder with an open file.
+        held.release()
+    step_aside(path)
+    if held is not None:
+        with suppress(OSError):
+            (aside_of(path) / LOCK).unlink()
+        held.release()
+
+
 def step_back(path: Path, *, keep: bool) -> None:
     """Restore the run that was to be replaced; if there is none, remove what was written.
 

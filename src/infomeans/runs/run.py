@@ -81,6 +81,7 @@ class Run:
     >>> config = {"versions": {}, "arguments": {"method": "mi-adm"}, "data": {}}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     run = Run.create(Path(folder, "run"), config)
+    ...     run.leave()
     ...     run.method, run.complete
     ('mi-adm', False)
     """
@@ -109,10 +110,7 @@ class Run:
         """
         places.check_free(path, overwrite=overwrite)
         if is_run(path):
-            old = cls(path)
-            old.take()
-            old.leave()
-            places.step_aside(path)
+            places.replace(path)
         held = None
         try:
             places.real_path(path).mkdir(parents=True, exist_ok=True)
@@ -120,10 +118,11 @@ class Run:
             # Another process may have been faster.
             places.check_free(path, overwrite=False)
             write_atomic(path / CONFIG, _dumps(sealed({"format": FORMAT, **config})))
-        except OSError:
+        except BaseException as error:
             if held is not None:
                 held.release()
-            places.step_back(path, keep=False)
+            if isinstance(error, OSError):
+                places.step_back(path, keep=False)
             raise
         run = cls(path)
         run._lock = held
@@ -136,10 +135,11 @@ class Run:
 
     def leave(self) -> None:
         """Let other processes write the run."""
-        if self._lock is not None:
+        held, self._lock = self._lock, None
+        if held is not None:
             with suppress(OSError):
-                Path(self._lock.lock_file).unlink()
-            self._lock.release()
+                Path(held.lock_file).unlink()
+            held.release()
 
     @property
     def complete(self) -> bool:
@@ -241,6 +241,11 @@ class Run:
 
     def _check_order(self, labels: Labels) -> None:
         """Refuse a table whose rows were sorted: what is read beside it has its own order."""
+        if self.posteriors.ndim != 2 or len(self.posteriors) != len(labels.ids):
+            raise InputError(
+                f"{self.path / _POSTERIORS} has the shape {self.posteriors.shape}, but the run has "
+                f"{len(labels.ids)} samples."
+            )
         rows = np.linspace(0, len(labels.ids) - 1, min(len(labels.ids), LOOKED_AT)).astype(int)
         likely = self.posteriors[rows].argmax(axis=1)
         # A merged cluster is that of several.
@@ -314,7 +319,7 @@ class Run:
             write_atomic(self.path / _NAMES, _dumps(names.to_json()))
         else:
             (self.path / _NAMES).unlink(missing_ok=True)
-        self._write_hashes()
+        self._write_hashes(_LABELS, _PARQUET, _NAMES)
         return labels
 
     def write_history(self, records: Iterable[Mapping[str, Any]]) -> None:
@@ -353,7 +358,7 @@ class Run:
                 _save(opened, array)
         for name in (_LABELS, _PARQUET) if parquet else (_LABELS,):
             labels.write(self.path / name)
-        self._write_hashes()
+        self._write_hashes(*HASHED)
         write_atomic(self.path / METRICS, _dumps(sealed(metrics)))
         with suppress(OSError):
             places.drop(places.aside_of(self.path))
@@ -361,17 +366,21 @@ class Run:
     @property
     def hashes(self) -> dict[str, str]:
         """The SHA-256 of the files, by name; empty in runs of earlier versions."""
-        if not (self.path / _HASHES).exists():
+        path = self.path / _HASHES
+        if not path.exists():
             return {}
-        hashes = read_json(self.path / _HASHES).get("sha256")
+        hashes = check_seal(path, read_json(path), needed=True).get("files")
         if not isinstance(hashes, dict):
-            raise InputError(f"{self.path / _HASHES} is damaged: it holds no hashes.")
+            raise InputError(f"{path} is damaged: it holds no hashes.")
         return {name: str(value) for name, value in hashes.items() if name in HASHED}
 
-    def _write_hashes(self) -> None:
-        there = [name for name in HASHED if (self.path / name).exists()]
-        hashes = {name: file_hash(self.path / name) for name in there}
-        write_atomic(self.path / _HASHES, _dumps({"sha256": hashes}))
+    def _write_hashes(self, *names: str) -> None:
+        """Hash these files again; what is said of the others stays."""
+        there = [name for name in names if (self.path / name).exists()]
+        kept = {} if names == HASHED else self.hashes
+        hashes = {name: value for name, value in kept.items() if name not in names}
+        hashes |= {name: file_hash(self.path / name) for name in there}
+        write_atomic(self.path / _HASHES, _dumps(sealed({"files": hashes})))
 
     def give_up(self) -> None:
         """Restore the run that this one was to replace; otherwise leave what was trained."""

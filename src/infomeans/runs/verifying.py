@@ -31,7 +31,10 @@ def findings(
     check : callable
         Reads a checkpoint, or raises an InputError.
     """
-    hashes = run.hashes
+    wrong = problem(lambda: run.hashes)
+    hashes = {} if wrong else run.hashes
+    if wrong or (run.complete and run.config["format"] > 1 and not hashes):
+        yield Finding("hashes.json", wrong or "missing; contents are checked instead")
     for name in HASHED:
         if name in hashes or (run.path / name).exists():
             yield Finding(name, _against(run.path / name, hashes.get(name)))
@@ -73,6 +76,6 @@ def problem(read: Callable[[], object]) -> str | None:
     """What is wrong with something that is read; None if it can be."""
     try:
         read()
-    except (InputError, OSError, KeyError, TypeError) as error:
+    except (InputError, OSError, LookupError, TypeError) as error:
         return str(error) or type(error).__name__
     return None
