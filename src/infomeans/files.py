@@ -98,8 +98,8 @@ def file_hash(path: Path) -> str:
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """An object for JSON, with a hash of everything in it."""
-    plain = json.loads(json.dumps(content))
+    """An object for JSON, with a hash of everything else in it."""
+    plain = json.loads(json.dumps({n: v for n, v in content.items() if n != HASH}))
     return {**plain, HASH: json_hash(plain)}
 
 

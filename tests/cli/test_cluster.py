@@ -15,6 +15,7 @@ import torch
 
 from infomeans import data, load
 from infomeans.errors import InputError
+from infomeans.files import sealed
 from infomeans.runs import Run
 from infomeans.training import Trainer
 from infomeans.workflows.cluster import cluster
@@ -213,7 +214,7 @@ def test_what_a_user_should_look_at_twice_is_said(infomeans, run, tmp_path):
     metrics = shutil.copytree(run, tmp_path / "copy") / "metrics.json"
     for mi, stability, unsure in ((0.5, 0.6, True), (0.5, 0.9, False), (0.6, 0.6, False)):
         changed = {"mi": mi, "stability": stability}
-        metrics.write_text(json.dumps(json.loads(metrics.read_text()) | changed))
+        metrics.write_text(json.dumps(sealed(json.loads(metrics.read_text()) | changed)))
         assert ("of at most 1.10 nats" in infomeans("show", metrics.parent).output) == unsure
 
 

@@ -7,6 +7,7 @@ from rich.console import Console
 from tests.test_progress import Terminal
 
 from infomeans.cli import reporting
+from infomeans.files import sealed
 from infomeans.runs import Run
 
 QUICK = ("--pretrain-epochs", 3, "--set", "warmup_epochs=2", "--epochs", 2)
@@ -60,7 +61,7 @@ def test_show_and_report_speak_of_time_alike(infomeans, photos, tmp_path):
     out = tmp_path / "run"
     infomeans("cluster", photos, "-k", 3, "--method", "kmeans", "--out", out)
     metrics = json.loads((out / "metrics.json").read_text())
-    (out / "metrics.json").write_text(json.dumps(metrics | {"seconds": 3900.0}))
+    (out / "metrics.json").write_text(json.dumps(sealed(metrics | {"seconds": 3900.0})))
     assert re.search(r"time +1 h 5 min", infomeans("show", out).stdout)
     infomeans("report", out)
     assert "1 h 5 min" in Run(out).report.read_text()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from infomeans.files import sealed
 from infomeans.naming import Names
 from infomeans.runs import Run
 
@@ -116,7 +117,7 @@ def test_the_current_folder_can_be_recut(infomeans, named, tmp_path, monkeypatch
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 broken"])
 def test_a_damaged_tree_is_named(infomeans, named, content):
     (named / "tree.npz").write_bytes(content)
-    assert "tree.npz is damaged" in infomeans("show", named, code=2).output
+    assert "tree.npz cannot be read" in infomeans("show", named, code=2).output
 
 
 def test_the_new_folder_is_named_after_the_run(infomeans, begun, tmp_path):
@@ -149,7 +150,7 @@ def test_changed_data_are_refused(infomeans, begun, photos, tmp_path):
     shutil.copytree(begun, copied)
     config = json.loads((copied / "config.json").read_text())
     config["arguments"]["source"] = str(moved)
-    (copied / "config.json").write_text(json.dumps(config))
+    (copied / "config.json").write_text(json.dumps(sealed(config)))
     next(moved.rglob("*.png")).unlink()
     said = infomeans("recut", copied, "-k", "4", "--out", tmp_path / "new", code=2).output
     assert "the data have changed" in said

@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 
+from infomeans.files import sealed
 from infomeans.runs import Run
 
 
@@ -31,7 +32,7 @@ def test_a_report_goes_where_it_is_sent(infomeans, own, tmp_path):
 def test_what_a_report_has_to_do_without_is_said(infomeans, own):
     config = json.loads((own / "config.json").read_text())
     config["arguments"]["source"] = str(own / "gone")
-    (own / "config.json").write_text(json.dumps(config))
+    (own / "config.json").write_text(json.dumps(sealed(config)))
     said = infomeans("report", own).stderr
     assert "cannot be read again" in said
     assert "from the earlier report" in said

@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from infomeans.files import sealed
 from infomeans.runs import Run
 
 
@@ -17,7 +18,7 @@ def pictures(run, photos, tmp_path):
     shutil.copytree(run, copied)
     config = json.loads((copied / "config.json").read_text())
     config["arguments"]["source"] = str(folder)
-    (copied / "config.json").write_text(json.dumps(config))
+    (copied / "config.json").write_text(json.dumps(sealed(config)))
     return copied, folder
 
 

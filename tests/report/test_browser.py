@@ -10,6 +10,7 @@ from tests.report.browsing import DRAWN, merge, shown
 
 from infomeans import data
 from infomeans.errors import InputError
+from infomeans.files import sealed
 from infomeans.report import write_report
 from infomeans.report.compare import comparison
 from infomeans.runs import Run
@@ -279,7 +280,7 @@ def without_input(run, folder):
     copy = Run(shutil.copytree(run.path, folder / "copy"))
     config = json.loads((copy.path / "config.json").read_text())
     config["arguments"]["source"] = str(folder / "gone.npz")
-    (copy.path / "config.json").write_text(json.dumps(config))
+    (copy.path / "config.json").write_text(json.dumps(sealed(config)))
     return Run(copy.path)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from infomeans import data
+from infomeans.files import sealed
 from infomeans.report import selection, write_report
 from infomeans.report.compare import comparison
 from infomeans.runs import Run
@@ -54,7 +55,7 @@ def test_without_its_labels_a_page_still_has_its_pictures(image_run, tmp_path):
     run = Run(shutil.copytree(image_run.path, tmp_path / "run"))
     config = json.loads((run.path / "config.json").read_text())
     config["arguments"]["reading"]["labels"] = str(tmp_path / "gone.csv")
-    (run.path / "config.json").write_text(json.dumps(config))
+    (run.path / "config.json").write_text(json.dumps(sealed(config)))
     page = content(write_report(Run(run.path)))
     assert page["thumbs"]
     assert page["classes"] is None
