@@ -29,6 +29,8 @@ TAKE_A_GENERATOR = frozenset(
         *(nn.init.uniform_, nn.init.normal_, nn.init.kaiming_uniform_),
     ]
 )
+"""Random functions that draw from a generator, if they are given one."""
+
 TAKE_NONE = frozenset(
     [
         *(torch.rand_like, torch.randn_like, torch.randint_like),
@@ -75,10 +77,6 @@ class Draws(TorchFunctionMode):
 
     def __init__(self, seed: int) -> None:
         super().__init__()
-        self.restart(seed)
-
-    def restart(self, seed: int) -> None:
-        """Begin again, with another seed."""
         self._seed = seed
         self._generators: dict[torch.device, torch.Generator] = {}
 

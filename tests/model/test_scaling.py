@@ -207,3 +207,12 @@ def test_absurd_values_stay_finite(shift, scale):
     assert scaled.abs().max() <= 1e6
     assert scale or not scaled.any()
     assert model.scaled(torch.tensor([[np.nan, 1.0]]))[0, 0].isnan()
+
+
+def test_clipped_samples_keep_their_type():
+    samples = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
+    samples[7, 1] = 1e9
+    clipped = Scaling.of_features(Dataset.of_array(samples)).clipped(samples)
+    assert clipped.dtype == np.float32
+    assert 10 < clipped.max() + 10 < 1e6
+    assert np.array_equal(np.delete(clipped, 7, axis=0), np.delete(samples, 7, axis=0))

@@ -22,6 +22,7 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet")
 ARRAY_SUFFIXES = (".npy", ".npz", ".h5", ".hdf5")
 TAR_SUFFIXES = (".tar",)
 GZIP = b"\x1f\x8b"
+
 UNPACKED = 1 / 8
 """Share of the memory that an unpacked text may take: a table of it takes several times as much."""
 
@@ -35,6 +36,7 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 """Encodings by the mark at the beginning of a file; one mark begins another."""
+
 ACCEPTED = (
     f"images ({', '.join(IMAGE_SUFFIXES)}), lists of images ({', '.join(LIST_SUFFIXES)}), "
     f"tables ({', '.join(TABLE_SUFFIXES)}), arrays ({', '.join(ARRAY_SUFFIXES)}), IDX files "

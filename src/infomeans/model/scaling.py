@@ -88,7 +88,12 @@ class Scaling(nn.Module):
         """Samples (n, ...) in which outliers are replaced, but not scaled."""
         if self.low is None or self.high is None:
             return samples
-        return np.clip(samples, self.low.numpy(), self.high.numpy())
+        limits = self.low.numpy(), self.high.numpy()
+        if samples.dtype.kind == "f":
+            # Limits in doubles would make doubles of all samples.
+            with np.errstate(over="ignore"):
+                limits = limits[0].astype(samples.dtype), limits[1].astype(samples.dtype)
+        return np.clip(samples, *limits)
 
     def inverse(self, x: Tensor) -> Tensor:
         """Samples in their original units; constant features get their value."""

@@ -75,6 +75,7 @@ def lock(folder: Path) -> FileLock | None:
             f"another process is writing to {folder}; wait for it, or name another folder."
         ) from None
     except (OSError, NotImplementedError) as error:
+        # Some versions of filelock raise NotImplementedError for a system without locks.
         if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
             raise
         warn_caller(
@@ -120,14 +121,16 @@ def step_aside(path: Path) -> None:
 def replace(path: Path) -> None:
     """Move a run aside that no other process writes."""
     held = lock(path)
-    if held is not None and os.name == "nt":
-        # Windows does not move a folder with an open file.
-        held.release()
-    step_aside(path)
-    if held is not None:
+    try:
+        if held is not None and os.name == "nt":
+            # Windows does not move a folder with an open file.
+            held.release()
+        step_aside(path)
         with suppress(OSError):
             (aside_of(path) / LOCK).unlink()
-        held.release()
+    finally:
+        if held is not None:
+            held.release()
 
 
 def step_back(path: Path, *, keep: bool) -> None:
