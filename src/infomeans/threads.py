@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
+    from threadpoolctl import ThreadpoolController
+
 WORTH_A_THREAD = 500_000_000
 """Multiply-adds per step that justify one more thread; see `benchmarks/thread_steps.py`.
 
@@ -256,6 +258,30 @@ def default_threads(work: float) -> int:
     return min(worth, torch.get_num_threads(), _own_cpus())
 
 
+@contextmanager
+def openmp_threads(n_threads: int) -> Iterator[None]:
+    """Let scikit-learn and faiss compute with this number of OpenMP threads."""
+    with _controller().limit(limits=n_threads, user_api="openmp"):
+        yield
+
+
+def _controller() -> ThreadpoolController:
+    """The libraries with threads. Looking for them takes long, and only imports load new ones."""
+    if _Libraries.modules != len(sys.modules):
+        from threadpoolctl import ThreadpoolController
+
+        _Libraries.controller = ThreadpoolController()
+        _Libraries.modules = len(sys.modules)
+    return _Libraries.controller
+
+
+class _Libraries:
+    """The libraries that were found, and how many modules were imported then."""
+
+    modules = 0
+    controller: ThreadpoolController
+
+
 class _Inside(threading.local):
     """How deeply this thread is nested in `_torch_threads`."""
 
@@ -335,10 +361,8 @@ def _blas_threads(n_threads: int) -> Iterator[None]:
 
     All threads of a process share this number. The last one to leave restores the first number.
     """
-    from threadpoolctl import ThreadpoolController
-
     with _lock:
-        blas = ThreadpoolController().select(user_api="blas")
+        blas = _controller().select(user_api="blas")
         if not _Outside.blas_inside:
             _Outside.blas = blas.limit(limits=None)
         _Outside.blas_inside += 1

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
 
 from infomeans._typing import Array, IntArray
 from infomeans.graph.approximate import approximate_neighbors, faiss
-from infomeans.threads import allowed
+from infomeans.threads import allowed, openmp_threads
 
 FEWEST_NEIGHBORS, MOST_NEIGHBORS = 8, 20
 
@@ -78,7 +77,7 @@ def nearest_neighbors(X: Array, count: int) -> tuple[Array, IntArray]:
     threads = allowed()
     approximate = len(X) > EXACT_SAMPLES and faiss() is not None
     # Brute force and faiss take their threads from OpenMP, trees from joblib.
-    with threadpool_limits(threads, user_api="openmp"):
+    with openmp_threads(threads):
         if approximate:
             return approximate_neighbors(X, count)
         search = NearestNeighbors(n_neighbors=count, n_jobs=threads).fit(X)

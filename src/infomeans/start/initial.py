@@ -14,7 +14,6 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from infomeans import functional as IF
@@ -23,6 +22,7 @@ from infomeans.data.memory import SHARE, Memory, total_memory
 from infomeans.graph.agglomeration import Sizes, clusters_and_graph
 from infomeans.methods.state import Neighbors
 from infomeans.start.score import Score
+from infomeans.threads import openmp_threads
 from infomeans.torchrun import on_this_machine
 
 Init = Literal["auto", "graph", "kmeans", "soft_kmeans"] | ArrayLike
@@ -264,7 +264,7 @@ def kmeans(
     """
     given = {"n_init": n_init} if init is None else {"init": init, "n_init": 1}
     # With several threads the order of summation varies, and ties could be broken either way.
-    with threadpool_limits(1, user_api="openmp"), warnings.catch_warnings():
+    with openmp_threads(1), warnings.catch_warnings():
         # Duplicate samples leave clusters empty; the estimators warn about that.
         warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
         return KMeans(n_clusters, random_state=seed, **given).fit(X)
