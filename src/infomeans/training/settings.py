@@ -12,6 +12,9 @@ PIXELS = 240_000_000
 IMAGES = 660_000
 VECTORS = 330_000
 
+LARGE, FEWEST = 100_000, 2
+"""From so many samples on, a phase has the same number of steps, but at least so many epochs."""
+
 BATCH = 100
 WARM_STEPS, PATIENT_STEPS = 400, 100
 """Steps that the warm-up may take at least, and steps to wait for a better agreement."""
@@ -102,6 +105,7 @@ def fast(
     """Settings for a CPU with few cores: one-cycle schedules, fewer epochs for more samples.
 
     - Pretraining sees a fixed total number of pixels and images, or of vectors.
+    - A million samples teach in two epochs what others teach in ten: the steps count.
     - A dense network on vectors drifts from its start at a learning rate that suits a convolutional
       one, so its rate is lower. It can learn nearly all of the start, because it has no pixel noise
       to fit, so its warm-up is longer.
@@ -113,11 +117,13 @@ def fast(
     images, vectors = len(shape) == 3, len(shape) == 1
     moves = embedded and vectors
     budget = min(PIXELS // math.prod(shape[1:]), IMAGES) if images else VECTORS
+    least = _epochs_of_many(10, n_samples)
+    warm = _epochs_of_many(60 if vectors and not moves else 30, n_samples)
     return Settings(
-        pretrain_epochs=_epochs(budget, n_samples, least=10, most=120),
-        warmup_epochs=max(60 if vectors and not moves else 30, _epochs_of(WARM_STEPS, n_samples)),
+        pretrain_epochs=_epochs(budget, n_samples, least=least, most=120),
+        warmup_epochs=max(warm, _epochs_of(WARM_STEPS, n_samples)),
         epochs=_epochs(
-            330_000 if augment else 130_000, n_samples, least=10, most=100 if augment else 40
+            330_000 if augment else 130_000, n_samples, least=least, most=100 if augment else 40
         ),
         batch_size=BATCH,
         pretrain_learning_rate=5e-3,
@@ -214,6 +220,11 @@ def resolve_settings(
 def _epochs_of(steps: int, n_samples: int) -> int:
     """Number of epochs that have this many steps with the default batch size."""
     return -(-steps // -(-n_samples // BATCH))
+
+
+def _epochs_of_many(epochs: int, n_samples: int) -> int:
+    """As many epochs as asked for, or fewer of very many samples."""
+    return min(epochs, max(FEWEST, round(epochs * LARGE / n_samples)))
 
 
 def _epochs(samples: int, n_samples: int, *, least: int, most: int) -> int:
