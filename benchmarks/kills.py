@@ -2,6 +2,8 @@
 
     python benchmarks/kills.py [--kills 200] [--together 5] [--seed 0]
 
+Every 20 kills give a line of results, so that a campaign that is cut off has its lines.
+
 A process trains a run and is killed with SIGKILL, up to three times, at moments drawn over the time
 that an undisturbed run takes. The last resume ends by itself. Its labels.csv, posteriors.npy and
 embedding.npy are compared with those of the undisturbed run. Methods, images, tables, and data
@@ -31,6 +33,12 @@ QUICK = ["--pretrain-epochs", "5", "--epochs", "5", "--set", "warmup_epochs=6", 
 MOST = 3
 """Times that a training is killed at most."""
 
+PART = 20
+"""Kills that give a line of results."""
+
+Runs = dict[tuple[str, str], tuple[Path, float]]
+"""The folders of undisturbed runs and their seconds, by input and method."""
+
 
 def main() -> None:
     from common import append, machine
@@ -41,20 +49,29 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=0)
     options, before = arguments.parse_args(), machine()
     with tempfile.TemporaryDirectory() as root:
-        found = campaign(Path(root), options.kills, options.seed)
-        found["together"] = together(Path(root), options.together, options.seed)
-    row = {**vars(options), **found}
-    print(json.dumps(row, indent=2))
-    append("kills.jsonl", {**row, "machine": before})
+        whole = undisturbed_runs(Path(root))
+        done = number = 0
+        while done < options.kills:
+            most = min(PART, options.kills - done)
+            row = campaign(Path(root), whole, most, options.seed, number)
+            done, number = done + row["killed"], number + row["runs"]
+            print(json.dumps(row), flush=True)
+            append("kills.jsonl", {"seed": options.seed, **row, "machine": before})
+        if options.together:
+            row = {"together": together(Path(root), options.together, options.seed)}
+            print(json.dumps(row))
+            append("kills.jsonl", {"seed": options.seed, **row, "machine": before})
 
 
-def campaign(root: Path, kills: int, seed: int) -> dict[str, Any]:
-    """Kill trainings so many times."""
-    inputs = write_inputs(root)
-    whole = {case: undisturbed(root, *case) for case in cases(inputs)}
+def undisturbed_runs(root: Path) -> Runs:
+    return {case: undisturbed(root, *case) for case in cases(write_inputs(root))}
+
+
+def campaign(root: Path, whole: Runs, kills: int, seed: int, number: int = 0) -> dict[str, Any]:
+    """Kill trainings so many times; `number` counts the runs of all campaigns."""
     counts: Counter[str] = Counter()
     during: Counter[str] = Counter()
-    bad, number, done = [], 0, 0
+    bad, first, done = [], number, 0
     while done < kills:
         case = sorted(whole)[number % len(whole)]
         rng = random.Random(f"{seed} {number}")  # noqa: S311
@@ -76,7 +93,7 @@ def campaign(root: Path, kills: int, seed: int) -> dict[str, Any]:
         else:
             counts["the same"] += 1
     return {
-        "runs": number,
+        "runs": number - first,
         "killed": done,
         "phases": dict(during),
         "counts": dict(counts),

@@ -40,7 +40,8 @@ def test_no_command_shows_a_traceback_of_a_damaged_run(campaign_of):
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_killed_trainings_end_as_others_do(campaign_of, tmp_path, monkeypatch):
     campaign = campaign_of("kills")
-    monkeypatch.setitem(campaign.__globals__, "cases", lambda inputs: [("table", "mi-adm")])
-    found = campaign(tmp_path, 3, seed=1)
+    script = campaign.__globals__
+    monkeypatch.setitem(script, "cases", lambda inputs: [("table", "mi-adm")])
+    found = campaign(tmp_path, script["undisturbed_runs"](tmp_path), 3, seed=1)
     assert found["bad"] == []
     assert found["counts"]["the same"] >= 1
