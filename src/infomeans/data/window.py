@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,17 +62,33 @@ class Window:
         """
         import torch
 
-        n = len(self.rows)
-        blocks = torch.randperm(self.n_blocks) if self.slots < self.n_blocks else None
-        order = torch.randperm(n if samples is None else len(samples))
-        order = order if samples is None else samples.cpu()[order]
-        if blocks is not None:
-            windows = torch.empty(self.n_blocks, dtype=torch.int32)
-            windows[blocks] = torch.arange(self.n_blocks, dtype=torch.int32) // self.slots
-            order = order[windows[order // self.block].argsort(stable=True)]
-        self._place = np.full(n, -1, dtype=np.int32 if n < 2**31 else np.int64)
-        self._place[order.numpy()] = np.arange(len(order))
+        n, kept = len(self.rows), None
+        if samples is not None:
+            kept = torch.zeros(n, dtype=torch.bool)
+            kept[samples.cpu()] = True
+        order = torch.empty(n if samples is None else len(samples), dtype=torch.int64)
+        kind = np.int32 if n < 2**31 else np.int64
+        self._place, at = np.full(n, -1, dtype=kind), 0
+        # Window by window: arrays of one number per sample are large.
+        for part in self._windows():
+            part = part if kept is None else part[kept[part]]
+            part = part[torch.randperm(len(part))]
+            order[at : at + len(part)] = part
+            self._place[part.numpy()] = np.arange(at, at + len(part), dtype=kind)
+            at += len(part)
         return order
+
+    def _windows(self) -> Iterator[Tensor]:
+        """The positions in one window after the other; blocks are dealt to windows at random."""
+        import torch
+
+        if self.slots == self.n_blocks:
+            yield torch.arange(len(self.rows))
+            return
+        within = torch.arange(self.block)
+        for blocks in torch.randperm(self.n_blocks).split(self.slots):
+            part = (blocks[:, None] * self.block + within).flatten()
+            yield part[part < len(self.rows)]
 
     def batch(self, index: NDArray[Any]) -> NDArray[Any]:
         """The samples at these positions, of a batch of the order or any others."""

@@ -98,7 +98,7 @@ class SampleState:
         self.processes = processes
         self.shelf = shelf
         self.n_samples = processes.count_of(len(embedding)) if index is None else len(index)
-        self.index = torch.arange(*processes.span(self.n_samples)) if index is None else index
+        self._index = index
         self.columns = {
             name: embedding.new_zeros(len(embedding), *shape)
             for name, shape in (columns or {}).items()
@@ -106,6 +106,16 @@ class SampleState:
 
     def __len__(self) -> int:
         return len(self.embedding)
+
+    @property
+    def index(self) -> Tensor:
+        """Positions of these samples in the data set."""
+        return torch.arange(*self.span) if self._index is None else self._index
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first position of this process' samples, and the one after the last."""
+        return self.processes.span(self.n_samples)
 
     def __getitem__(self, index: Tensor) -> SampleState:
         """The state of some samples."""
@@ -149,7 +159,11 @@ class SampleState:
     @torch.no_grad()
     def map(self, function: Callable[[Tensor], Tensor]) -> Tensor:
         """Apply a function of the embedding to every sample of this process."""
-        return torch.cat([function(z) for z in self.embedding.split(self.chunk)])
+        parts = []
+        for z in self.embedding.split(self.chunk):
+            parts.append(function(z))
+            self.shelf.release()
+        return torch.cat(parts)
 
     @torch.no_grad()
     def map_rows(self, function: Callable[[Tensor], Tensor]) -> Tensor:

@@ -44,10 +44,9 @@ class Score:
     samples: Tensor
 
     def __call__(self, labels: IntArray) -> float:
-        """The score of the clusters (n,) of all samples, in nats."""
-        some = labels[self.samples.numpy()]
+        """The score of the clusters (m,) of the scored samples, in nats."""
         return sum(
-            self.weights[name] * neighbor_information(near.graph(), some)
+            self.weights[name] * neighbor_information(near.graph(), labels)
             for name, near in self.neighbors.items()
         )
 

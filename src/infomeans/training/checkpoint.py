@@ -20,6 +20,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from infomeans.data.memory import in_parts
 from infomeans.errors import InputError
 from infomeans.files import regular, writing
 
@@ -182,8 +183,8 @@ def _hash(tree: str, tensors: Mapping[str, Tensor]) -> str:
 
 def _pieces(tensor: Tensor) -> Iterator[memoryview]:
     """The bytes of a tensor, some at a time."""
-    for part in tensor.reshape(-1).view(torch.uint8).split(PIECE):
-        yield part.numpy().data
+    for part in in_parts(tensor.reshape(-1).view(torch.uint8).numpy(), PIECE):
+        yield part.data
 
 
 def _pack(value: Any, tensors: dict[str, Tensor]) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from infomeans import functional as IF
@@ -140,10 +141,18 @@ def measure(method: Method, state: SampleState) -> dict[str, float | int]:
     return {"mi": h_k - h_k_x, "h_k": h_k, "h_k_x": h_k_x, "empty": empty}
 
 
-def hard_labels(method: Method, state: SampleState) -> IntArray:
-    """The most probable cluster of every sample of all processes."""
-    own = state.map(lambda z: method.log_posteriors(z).argmax(dim=1))
-    return state.processes.gathered(own).cpu().numpy()
+@torch.no_grad()
+def labels_of(method: Method, state: SampleState, samples: Tensor) -> IntArray:
+    """The most probable cluster of some samples of all processes, by their positions (m,)."""
+    first, end = state.span
+    labels = torch.zeros_like(samples)
+    for part, found in zip(samples.split(state.chunk), labels.split(state.chunk), strict=True):
+        own = (part >= first) & (part < end)
+        z = state.embedding[(part[own] - first).to(state.embedding.device)]
+        found[own] = method.log_posteriors(z).argmax(dim=1).cpu()
+    state.shelf.release()
+    # Every sample belongs to one process; the others add zero.
+    return state.processes.total({"labels": labels})["labels"].numpy()
 
 
 def initial_agreement(method: Method, state: SampleState, initial: Tensor) -> float:

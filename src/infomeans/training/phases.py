@@ -143,9 +143,10 @@ class Loop:
         n_samples = self.processes.count_of(len(order))
         # No process may have an empty batch.
         steps = min(self.settings.batches(n_samples), self.processes.least(len(order)))
-        batches = order.tensor_split(max(steps, 1))
-        shares = self._shares(batches)
-        for done, (index, share) in enumerate(zip(batches, shares, strict=True), start=1):
+        sizes = _even_sizes(len(order), max(steps, 1))
+        shares, end = self._shares(sizes), 0
+        for done, (size, share) in enumerate(zip(sizes, shares, strict=True), start=1):
+            index, end = order[end : end + size], end + size
             known = () if state is None else self._known(x, state, index, targets)
             terms, statistics = self.step(x.batch(index), *known)
             loss = sum(terms.values())
@@ -157,7 +158,7 @@ class Loop:
             for name, term in terms.items():
                 sums[name] = sums.get(name, 0) + term.detach() * len(index)
             if self.on_step is not None:
-                self.on_step(done, len(batches))
+                self.on_step(done, len(sizes))
             if state is not None and done % RELEASED == 0:
                 state.shelf.release()
         # Statistics of a BatchNorm differ between processes; those of the first are kept.
@@ -184,15 +185,15 @@ class Loop:
         floats = [t for t in tensors if isinstance(t, torch.Tensor) and t.is_floating_point()]
         return bool(torch.stack([t.isfinite().all().to(floats[0].device) for t in floats]).all())
 
-    def _shares(self, batches: Sequence[Tensor]) -> list[float]:
+    def _shares(self, sizes: Sequence[int]) -> list[float]:
         """The weight of this process in every batch: its share, times the number of processes.
 
         A batch is spread over all processes. Each has the mean loss of its part, and gradients are
         averaged over the processes. With these weights that is the gradient of the whole batch.
         """
         if self.processes.alone:
-            return [1.0] * len(batches)
-        own = torch.tensor([len(index) for index in batches])
+            return [1.0] * len(sizes)
+        own = torch.tensor(sizes)
         whole = self.processes.total({"own": own})["own"]
         return (own * self.processes.count / whole).tolist()
 
@@ -204,7 +205,7 @@ class Loop:
             chosen = ids.gather(1, torch.multinomial(weights, 1)).squeeze(1)
             neighbors = x.anywhere(chosen.long())
         q = state.targets[index] if targets else None
-        places = index + self.processes.span(state.n_samples)[0]
+        places = index + state.span[0]
         return q, places, state.column_rows(index), neighbors
 
     @property
@@ -308,6 +309,12 @@ class Best:
         self.score, self.epoch = score, epoch
         if state is not None:
             self.state = copy.deepcopy(state())
+
+
+def _even_sizes(n: int, parts: int) -> list[int]:
+    """Sizes of parts of n samples that differ by one at most, the larger ones first."""
+    size, larger = divmod(n, parts)
+    return [size + 1] * larger + [size] * (parts - larger)
 
 
 def _parameter_groups(step: TrainingStep) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any, cast
@@ -28,7 +28,7 @@ from infomeans.start import Start
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.fitted import Fitted
-from infomeans.training.history import Record, hard_labels, initial_agreement, mean_change, measure
+from infomeans.training.history import Record, initial_agreement, labels_of, mean_change, measure
 from infomeans.training.phases import (
     HALVINGS,
     PHASES,
@@ -44,8 +44,8 @@ from infomeans.training.step import Augment, TrainingStep
 from infomeans.training.votes import take_votes
 
 EMBED_BATCH = 1024
-FINITE = 2**16
-"""Number of embeddings that are checked at once."""
+ROWS = 2**16
+"""Number of initial clusters that are made targets at once."""
 
 NEAREST = 3
 """Number of nearest neighbours that the result of a fit keeps."""
@@ -166,13 +166,18 @@ class Trainer:
 
     def embed(self, x: Feed) -> Tensor:
         """The clean embedding of the samples of this process."""
+        finite: list[Tensor] = []
+
+        def watched(blocks: Iterable[Tensor]) -> Iterator[Tensor]:
+            for block in blocks:
+                finite.append(block.isfinite().all())
+                yield block
+
         with self.fabric.autocast():
             z = self.model.embed(
-                x.blocks(EMBED_BATCH), lambda blocks: self.shelf.rows(blocks, len(x))
+                x.blocks(EMBED_BATCH), lambda blocks: self.shelf.rows(watched(blocks), len(x))
             )
-        finite = all(bool(part.isfinite().all()) for part in z.split(FINITE))
-        self.shelf.release()
-        if self.processes.any(not finite):
+        if self.processes.any(not torch.stack(finite).all()):
             if not self.history and not self._trains:
                 raise InputError(
                     "Embeddings contain NaN or infinity before any training: look at the network."
@@ -247,7 +252,9 @@ class Trainer:
             n_selected=start.n_selected if start else None,
             neighbors=None if near is None else everyone(near.ids[:, :NEAREST]).cpu().numpy(),
         )
-        return fitted if score is None else replace(fitted, score=score(fitted.labels))
+        if score is None:
+            return fitted
+        return replace(fitted, score=score(fitted.labels[score.samples.numpy()]))
 
     def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
         n_clusters, columns = self.method.n_clusters, self.method.columns
@@ -268,7 +275,7 @@ class Trainer:
             return SampleState(z, own(soft).to(z), initial=initial, **options)
         rows = (
             F.one_hot(part.clamp_min(0), n_clusters).to(z) * (part >= 0)[:, None]
-            for part in initial.split(FINITE)
+            for part in initial.split(ROWS)
         )
         targets = self.shelf.rows(rows, len(initial))
         return SampleState(z, targets, initial=initial, **options)
@@ -398,7 +405,7 @@ class Trainer:
         score = self._start and self._start.score
         if not score:
             return None
-        labels = hard_labels(self.method, state)
+        labels = labels_of(self.method, state, score.samples)
         # Machines may round differently, but must decide alike.
         return self.processes.made_once(lambda: score(labels))
 
