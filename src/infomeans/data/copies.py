@@ -8,6 +8,7 @@ import numpy as np
 
 from infomeans._typing import IntArray
 from infomeans.data.dataset import Dataset
+from infomeans.data.memory import ROWS
 
 DIGEST = 16
 """Number of bytes that stand for a sample."""
@@ -38,8 +39,13 @@ def first_copies(data: Dataset) -> IntArray:
         at += len(block)
     # The sort is stable, so the first of equal samples comes first.
     order = np.lexsort(hashes.T)
-    new = np.ones(len(data), dtype=bool)
-    new[1:] = (hashes[order[1:]] != hashes[order[:-1]]).any(axis=1)
-    same = np.empty(len(data), dtype=np.int64)
-    same[order] = order[new][np.cumsum(new) - 1]
+    same = np.arange(len(data))
+    for first in range(0, len(data), ROWS):
+        # One before, to compare with.
+        part = order[max(first - 1, 0) : first + ROWS]
+        again = 1 + np.flatnonzero((hashes[part[1:]] == hashes[part[:-1]]).all(axis=1))
+        same[part[again]] = part[again - 1]
+    # What equals the sample before equals the first of these.
+    for copy in order[same[order] != order]:
+        same[copy] = same[same[copy]]
     return same

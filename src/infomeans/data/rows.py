@@ -307,9 +307,14 @@ class Feed(ABC):
 
     def mean(self) -> Tensor:
         """The mean sample."""
-        # On the CPU, because not every device has doubles.
-        sums = [block.cpu().double().sum(dim=0) for block in self.blocks()]
-        return (sum(sums[1:], start=sums[0]) / len(self)).float()
+        import torch
+
+        # On the CPU, because not every device has doubles. One sum, because small tensors that are
+        # kept between large temporary ones would fragment the memory.
+        total = torch.zeros((), dtype=torch.float64)
+        for block in self.blocks():
+            total = total + block.cpu().double().sum(dim=0)
+        return (total / len(self)).float()
 
 
 class TensorFeed(Feed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans._typing import Array, IntArray
-from infomeans.data.memory import SHARE, Memory, total_memory
+from infomeans.data.memory import SHARE, Memory, in_parts, total_memory
 from infomeans.graph.agglomeration import Sizes, clusters_and_graph
 from infomeans.methods.state import Neighbors
 from infomeans.start.score import Score
@@ -167,14 +167,12 @@ def start_samples(memory: Memory, n_clusters: int) -> int:
 
 def _nearest(z: Array, some: Array, block: int = 16_384) -> IntArray:
     """The nearest of some samples for each sample (n,)."""
-    points = torch.as_tensor(some)
-    found = [IF.squared_distances(part, points).argmin(dim=1) for part in _blocks(z, block)]
-    return torch.cat(found).numpy()
-
-
-def _blocks(z: Array, size: int) -> Iterator[Tensor]:
-    for first in range(0, len(z), size):
-        yield torch.as_tensor(z[first : first + size])
+    points, found, at = torch.as_tensor(some), np.empty(len(z), dtype=np.int64), 0
+    for part in in_parts(z, block):
+        nearest = IF.squared_distances(torch.as_tensor(part), points).argmin(dim=1)
+        found[at : at + len(part)] = nearest.numpy()
+        at += len(part)
+    return found
 
 
 def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:

@@ -82,7 +82,11 @@ class Fitted:
     @cached_property
     def labels(self) -> IntArray:
         """The most probable cluster of each sample (n,)."""
-        return np.concatenate([part.argmax(axis=1) for part in in_parts(self.posteriors)])
+        labels, at = np.empty(len(self.posteriors), dtype=np.int64), 0
+        for part in in_parts(self.posteriors):
+            labels[at : at + len(part)] = part.argmax(axis=1)
+            at += len(part)
+        return labels
 
     @cached_property
     def confidences(self) -> Array:

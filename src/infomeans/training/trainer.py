@@ -166,18 +166,18 @@ class Trainer:
 
     def embed(self, x: Feed) -> Tensor:
         """The clean embedding of the samples of this process."""
-        finite: list[Tensor] = []
+        finite = torch.ones((), dtype=torch.bool, device=self.fabric.device)
 
         def watched(blocks: Iterable[Tensor]) -> Iterator[Tensor]:
             for block in blocks:
-                finite.append(block.isfinite().all())
+                finite.logical_and_(block.isfinite().all())
                 yield block
 
         with self.fabric.autocast():
             z = self.model.embed(
                 x.blocks(EMBED_BATCH), lambda blocks: self.shelf.rows(watched(blocks), len(x))
             )
-        if self.processes.any(not torch.stack(finite).all()):
+        if self.processes.any(not finite):
             if not self.history and not self._trains:
                 raise InputError(
                     "Embeddings contain NaN or infinity before any training: look at the network."
@@ -334,8 +334,9 @@ class Trainer:
         """Samples without an initial cluster get the one that the network has learned for them."""
         assert state.initial is not None
         if self.processes.any(bool((state.initial < 0).any())):
-            labels = state.map(lambda z: self.method.log_posteriors(z).argmax(dim=1))
-            state.initial = torch.where(state.initial < 0, labels, state.initial)
+            labels = state.map_rows(lambda z: self.method.log_posteriors(z).argmax(dim=1))
+            # In place of what is known, because arrays of one number per sample are large.
+            state.initial = torch.where(state.initial < 0, labels, state.initial, out=labels)
 
     def _alternate(self, x: Feed, state: SampleState) -> None:
         """Alternate targets and training until the targets stop changing.
