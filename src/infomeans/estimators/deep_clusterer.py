@@ -253,7 +253,7 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         saved = trainer.saved_start()
         if saved is not None:
             return saved
-        trainer.announce("start")
+        trainer.course.announce("start")
         began = time.perf_counter()
         embedding = trainer.processes.gathered(z).cpu().numpy()
 

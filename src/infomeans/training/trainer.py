@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import Any, cast
 
 import torch
@@ -27,10 +24,10 @@ from infomeans.randomness import Draws, seed_for
 from infomeans.start import Start
 from infomeans.training.callbacks import Callback
 from infomeans.training.checkpoint import Checkpoint
+from infomeans.training.course import Course
 from infomeans.training.fitted import Fitted
 from infomeans.training.history import Record, initial_agreement, labels_of, mean_change, measure
 from infomeans.training.phases import (
-    HALVINGS,
     PHASES,
     Best,
     Loop,
@@ -86,7 +83,8 @@ class Trainer:
 
     Attributes
     ----------
-    history : list of Record
+    course : Course
+        Runs the epochs.
     """
 
     def __init__(
@@ -105,26 +103,32 @@ class Trainer:
         self.fabric = fabric
         self.model = model
         self.settings = settings
-        self.seed = seed
         self.processes = processes
         self.shelf = shelf
         self.augment = augment
-        self.callbacks = callbacks if processes.first else ()
-        self.checkpoint = checkpoint
-        self.history: list[Record] = []
-        self._announced = self._trains = False
         self._start: Start | None = None
-        self._near: Neighbors | None = None
-        self._pretrained = False
         # The scaling stays on the CPU, where samples are prepared: not every device has doubles.
         self.network.to(fabric.device)
         # Convolutions on a CPU are faster with channels last; other layers ignore it.
         self.network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self._saved = processes.made_once(checkpoint.load) if checkpoint else None
-        if self._saved is not None:
-            self.seed = self._saved["seed"]
-            self.network.load_state_dict(self._saved["network"])
-            self.history = [Record.from_dict(record) for record in self._saved["history"]]
+        self.course = Course(
+            self.network,
+            seed,
+            self._plan,
+            processes=processes,
+            callbacks=callbacks,
+            checkpoint=checkpoint,
+        )
+
+    @property
+    def seed(self) -> int:
+        """The seed of this training, or of the interrupted one that goes on."""
+        return self.course.seed
+
+    @property
+    def history(self) -> list[Record]:
+        """One record per epoch."""
+        return self.course.history
 
     @property
     def network(self) -> nn.Module:
@@ -160,7 +164,7 @@ class Trainer:
             best.offer(-loss, record.epoch, step.state_dict)
             return best.waited >= self.settings.pretrain_patience
 
-        self._run(phase, train)
+        self.course.run(phase, train)
         if best.state is not None:
             step.load_state_dict(best.state)
 
@@ -178,7 +182,7 @@ class Trainer:
                 x.blocks(EMBED_BATCH), lambda blocks: self.shelf.rows(watched(blocks), len(x))
             )
         if self.processes.any(not finite):
-            if not self.history and not self._trains:
+            if not self.history and not self.course.begun:
                 raise InputError(
                     "Embeddings contain NaN or infinity before any training: look at the network."
                 )
@@ -190,19 +194,10 @@ class Trainer:
 
     def saved_start(self) -> Start | None:
         """The start of an interrupted training; None if it was not found before the stop."""
-        if self._saved is None or self._saved["found"] is None:
+        saved, found = self.course.saved, self.course.found
+        if saved is None or found is None:
             return None
-        return Start.restored(self._saved["samples"]["initial"], self._saved["found"])
-
-    def announce(self, phase: str, epochs: int = 0, done: int = 0) -> None:
-        """Tell the callbacks that a phase begins, or goes on."""
-        first, self._announced = not self._announced, True
-        for callback in self.callbacks:
-            if first:
-                callback.on_plan(self._plan())
-            callback.on_phase(phase, epochs)
-            if done:
-                callback.on_resume(phase, done)
+        return Start.restored(saved["samples"]["initial"], found)
 
     def cluster(self, x: Feed, z: Tensor, start: Start | None) -> SampleState:
         """Train network and method together.
@@ -221,8 +216,10 @@ class Trainer:
             What is known of the samples in the end.
         """
         method = self.method.to(self.fabric.device)
-        self._start, self._pretrained = start, True
-        state = self._first_state(z, start)
+        self._start = start
+        neighbors = self._neighbors(z, start)
+        self.course.lasting = {**(start.lasting if start else {}), "neighbors": neighbors}
+        state = self._first_state(z, start, neighbors)
         with Draws(seed_for(self.seed, len(PHASES) + 2)):
             method.start(state)
         if start is not None:
@@ -256,11 +253,12 @@ class Trainer:
             return fitted
         return replace(fitted, score=score(fitted.labels[score.samples.numpy()]))
 
-    def _first_state(self, z: Tensor, start: Start | None) -> SampleState:
+    def _first_state(
+        self, z: Tensor, start: Start | None, neighbors: Neighbors | None
+    ) -> SampleState:
         n_clusters, columns = self.method.n_clusters, self.method.columns
-        neighbors = self._neighbors(z, start)
         options: dict[str, Any] = {
-            "neighbors": neighbors,
+            "neighbors": neighbors and neighbors.map(self.processes.own).on(z.device),
             "columns": columns,
             "processes": self.processes,
             "shelf": self.shelf,
@@ -283,17 +281,16 @@ class Trainer:
     def _neighbors(self, z: Tensor, start: Start | None) -> Neighbors | None:
         """The neighbours of the start; without them, those in the embedding if they are wanted."""
         neighbors = None if start is None else start.neighbors
-        saved = None if self._saved is None else self._saved["found"]
-        if neighbors is None and saved is not None and saved["neighbors"] is not None:
-            neighbors = Neighbors(*saved["neighbors"])
+        found = self.course.found
+        if neighbors is None and found is not None and found["neighbors"] is not None:
+            neighbors = Neighbors(*found["neighbors"])
         if neighbors is None and self.method.wants_neighbors:
             everything = self.processes.gathered(z).cpu().numpy()
             count = usual_neighbors(len(everything), self.method.n_clusters)
             neighbors = self.processes.made_once(
                 lambda: Neighbors.of_graph(neighbor_graph(everything, count))
             )
-        self._near = neighbors
-        return neighbors and neighbors.map(self.processes.own).on(z.device)
+        return neighbors
 
     def _warm_up(self, x: Feed, state: SampleState) -> None:
         """Train against the initial clusters until the agreement with them stops rising.
@@ -325,7 +322,7 @@ class Trainer:
             wanted = enough if record.epoch + 1 >= settled else max(enough, 1 - UNSETTLED)
             return agreement >= wanted or best.waited >= self.settings.warmup_patience
 
-        self._run(phase, train)
+        self.course.run(phase, train)
         if best.score > best.last:
             self._go_back(x, state, step, best)
             method.warm(state)
@@ -368,7 +365,7 @@ class Trainer:
             unsettled = refilled or (method.soft and loop.rises)
             return record.delta_q < method.tolerance and not unsettled
 
-        self._run(phase, train)
+        self.course.run(phase, train)
         if best.score - best.last > LOST * math.log(method.n_clusters):
             self._go_back(x, state, step, best)
             method.refresh(state)
@@ -409,89 +406,6 @@ class Trainer:
         labels = labels_of(self.method, state, score.samples)
         # Machines may round differently, but must decide alike.
         return self.processes.made_once(lambda: score(labels))
-
-    def _run(self, phase: Phase, train: Callable[[Record], bool]) -> None:
-        """A phase: train epoch after epoch, until that says it is done or a callback does."""
-        first = self._resume(phase)
-        if first >= phase.epochs:
-            return
-        self.announce(phase.name, phase.epochs, first)
-        phase.loop.on_step = self._stepped
-        for epoch in range(first, phase.epochs):
-            began = time.perf_counter()
-            record, done = self._epoch(phase, epoch, train)
-            record.seconds = time.perf_counter() - began
-            self.history.append(record)
-            stop = [callback.on_epoch(record) for callback in self.callbacks]
-            over = done or self.processes.any(any(stop))
-            self._save(phase, phase.epochs if over else epoch + 1)
-            if over:
-                break
-
-    def _epoch(
-        self, phase: Phase, epoch: int, train: Callable[[Record], bool]
-    ) -> tuple[Record, bool]:
-        """An epoch, and whether the phase is done.
-
-        If a number is NaN or infinite, the epoch is undone and begun again, with half the learning
-        rate and other noise. For that, network, method and optimiser are copied before every epoch.
-        """
-        self._trains = True
-        parts = [part for part in (self.network, phase.method, phase.loop) if part is not None]
-        before = [copy.deepcopy(part.state_dict()) for part in parts]
-        for again in count():
-            # Processes draw different samples and different noise.
-            place = [PHASES.index(phase.name), epoch]
-            place += [] if self.processes.alone else [self.processes.rank]
-            seed = seed_for(self.seed, *place, *([again] if again else []))
-            record = Record(phase.name, epoch, halvings=again or None)
-            try:
-                with Draws(seed):
-                    return record, train(record)
-            except DivergenceError as problem:
-                for part, state in zip(parts, before, strict=True):
-                    part.load_state_dict(copy.deepcopy(state))
-                if phase.loop.halvings + again == HALVINGS:
-                    raise InputError(
-                        f"{problem} The phase {phase.name} has already halved its learning rate "
-                        f"{HALVINGS} times."
-                    ) from problem
-                for _ in range(again + 1):
-                    phase.loop.halve()
-        raise AssertionError
-
-    def _stepped(self, done: int, steps: int) -> None:
-        for callback in self.callbacks:
-            callback.on_step(done, steps)
-
-    def _resume(self, phase: Phase) -> int:
-        """The epoch that a phase begins with: its first, unless it was trained before."""
-        if self._saved is None:
-            return 0
-        if self._saved["phase"] != phase.name:
-            return phase.epochs
-        saved, self._saved = self._saved, None
-        phase.load_state_dict(saved)
-        return int(saved["next"])
-
-    def _save(self, phase: Phase, following: int) -> None:
-        if self.checkpoint is not None:
-            state: dict[str, Any] = {
-                **phase.state_dict(),
-                "phase": phase.name,
-                "next": following,
-                "seed": self.seed,
-                "network": self.network.state_dict(),
-                "history": [record.as_dict() for record in self.history],
-            }
-            if self.processes.first:
-                self.checkpoint.save(state, self._lasting())
-
-    def _lasting(self) -> dict[str, Any] | None:
-        """What was found before the warm-up and does not change any more."""
-        if not self._pretrained:
-            return None
-        return {**(self._start.lasting if self._start else {}), "neighbors": self._near}
 
     def _pretraining_step(self) -> TrainingStep:
         own = self.method.to(self.fabric.device) if self._pretraining() == "own" else None
