@@ -3,8 +3,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from unittest.mock import Mock
@@ -12,6 +10,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
+from tests import forking
 
 from infomeans import data, load
 from infomeans.errors import InputError
@@ -21,8 +20,8 @@ from infomeans.training import Trainer
 from infomeans.workflows.cluster import cluster
 from infomeans.workflows.request import Request
 
-BIN = Path(sys.executable).parent
 QUICK = ["--pretrain-epochs", "2", "--epochs", "2", "--set", "warmup_epochs=1"]
+QUICK += ["--set", "init=graph"]
 
 
 def contents(folder):
@@ -266,31 +265,28 @@ def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):
     assert "have changed" in infomeans("cluster", "--resume", "--out", out, code=2).output
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no signals")
+@forking.forks
 def test_a_killed_process_is_resumed(infomeans, photos, tmp_path):
     """Killed, then interrupted, then let run to its end: as if nothing had happened."""
-    options = ["-k", "3", "--pretrain-epochs", "60", "--epochs", "2"]
+    options = ["-k", "3", "--pretrain-epochs", "60", "--epochs", "2", "--set", "init=graph"]
+    options += ["--set", "warmup_epochs=1"]
     infomeans("cluster", photos, *options, "--out", tmp_path / "whole")
-    out = tmp_path / "run"
+    out, said = tmp_path / "run", tmp_path / "said"
     history = out / "history.jsonl"
     written = 3
     for arguments, signal_ in (([photos, *options], signal.SIGKILL), (["--resume"], signal.SIGINT)):
-        process = subprocess.Popen(
-            [BIN / "infomeans", "cluster", *arguments, "--out", out],
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
+        line = ["cluster", *arguments, "--out", out]
+        process = forking.start(forking.command, *line, output=said)
         patience = time.monotonic() + 60
         while not (history.exists() and len(history.read_text().splitlines()) > written):
             assert time.monotonic() < patience
             time.sleep(0.005)
-        process.send_signal(signal_)
-        said = process.communicate()[1]
+        os.kill(process.pid, signal_)
+        code = forking.ended(process)
         written = len(history.read_text().splitlines())
         assert not (out / "metrics.json").exists()
-    assert process.returncode == 130
-    assert f"--resume --out {out}" in said.replace("\n", " ")
+    assert code == 130
+    assert f"--resume --out {out}" in said.read_text().replace("\n", " ")
     infomeans("cluster", "--resume", "--out", out)
     assert (out / "labels.csv").read_bytes() == (tmp_path / "whole" / "labels.csv").read_bytes()
 
@@ -364,33 +360,33 @@ def test_debug_shows_the_traceback(infomeans, tmp_path):
     assert result.exc_info[0] is InputError
 
 
-FULL = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-from infomeans.cli import app
-app(sys.argv[1:])
-"""
+def with_small_files(*arguments):
+    """Call the command where no file may grow beyond 1,000 bytes: as on a full disk."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    forking.command(*arguments)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limits of that kind")
+@forking.forks
 @pytest.mark.parametrize("command", ["predict", "cluster"])
 def test_a_full_disk_leaves_what_was_there(command, infomeans, table, tmp_path):
-    """No file may grow beyond 1,000 bytes: what a full disk does, without filling one."""
-    out = tmp_path / "run"
+    folder = tmp_path / "work"
+    folder.mkdir()
+    out = folder / "run"
     infomeans("cluster", table, "-k", 4, "--method", "kmeans", "--out", out)
-    before = contents(tmp_path)
+    before = contents(folder)
     arguments = {
-        "predict": ["predict", out, table, "--out", tmp_path / "labels.csv"],
+        "predict": ["predict", out, table, "--out", folder / "labels.csv"],
         "cluster": ["cluster", table, "-k", 3, "--method", "graph", "--out", out, "--overwrite"],
     }
-    result = subprocess.run(
-        [sys.executable, "-c", FULL, *map(str, arguments[command])], capture_output=True, text=True
-    )
-    assert result.returncode == 1, result.stderr
-    assert "Error: " in result.stderr
-    assert str(tmp_path) in result.stderr
-    assert "Traceback" not in result.stderr
-    assert contents(tmp_path) == before
+    output = tmp_path / "said"
+    assert forking.ended(forking.start(with_small_files, *arguments[command], output=output)) == 1
+    said = output.read_text()
+    assert "Error: " in said
+    assert str(folder) in said
+    assert "Traceback" not in said
+    assert contents(folder) == before
 
 
 def test_no_permission_is_exit_code_1(infomeans, photos, tmp_path, monkeypatch):

@@ -309,7 +309,9 @@ def test_pretraining_keeps_the_weights_of_the_best_held_out_loss(monkeypatch):
     assert mean_loss(*given) == pytest.approx(best)
 
 
-@pytest.mark.parametrize(("n", "expected"), [(11_000, 30), (1_000, 120), (70_000, 10), (1_000_000, 2)])
+@pytest.mark.parametrize(
+    ("n", "expected"), [(11_000, 30), (1_000, 120), (70_000, 10), (1_000_000, 2)]
+)
 def test_more_samples_need_fewer_epochs(n, expected):
     assert settings(n).pretrain_epochs == expected
 
