@@ -268,7 +268,7 @@ def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):
 @forking.forks
 def test_a_killed_process_is_resumed(infomeans, photos, tmp_path):
     """Killed, then interrupted, then let run to its end: as if nothing had happened."""
-    options = ["-k", "3", "--pretrain-epochs", "60", "--epochs", "2", "--set", "init=graph"]
+    options = ["-k", "3", "--pretrain-epochs", "30", "--epochs", "2", "--set", "init=graph"]
     options += ["--set", "warmup_epochs=1"]
     infomeans("cluster", photos, *options, "--out", tmp_path / "whole")
     out, said = tmp_path / "run", tmp_path / "said"

@@ -16,7 +16,7 @@ from infomeans.methods.parameters import NotNegative
 from infomeans.methods.state import Neighbors, SampleState
 from infomeans.training import Callback
 
-QUICK = {"pretrain_epochs": 4, "warmup_epochs": 3, "epochs": 4, "random_state": 0}
+QUICK = {"init": "graph", "pretrain_epochs": 4, "warmup_epochs": 3, "epochs": 4, "random_state": 0}
 seen = {}
 
 
