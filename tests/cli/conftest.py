@@ -48,7 +48,6 @@ def run(tmp_path_factory, photos):
     out = tmp_path_factory.mktemp("runs") / "run"
     arguments = [str(photos), "-k", "3", "--labels", "folder", "--out", str(out)]
     quick = ["--pretrain-epochs", "2", "--epochs", "2", "--set", "warmup_epochs=1"]
-    quick += ["--set", "init=graph"]
     result = CliRunner().invoke(app, ["cluster", *arguments, *quick])
     assert result.exit_code == 0, result.output
     return out

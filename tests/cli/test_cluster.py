@@ -21,7 +21,7 @@ from infomeans.workflows.cluster import cluster
 from infomeans.workflows.request import Request
 
 QUICK = ["--pretrain-epochs", "2", "--epochs", "2", "--set", "warmup_epochs=1"]
-QUICK += ["--set", "init=graph"]
+FROM_A_GRAPH = [*QUICK, "--set", "init=graph"]
 
 
 def contents(folder):
@@ -76,7 +76,7 @@ def test_a_column_of_labels_is_no_feature(infomeans, table, tmp_path):
     out = tmp_path / "run"
     shown = infomeans(
         *("cluster", table, "-k", 4, "--labels", "kind", "--id-column", "name", "--out", out),
-        *QUICK,
+        *FROM_A_GRAPH,
     ).output
     assert "colour" in shown
     assert labels(out / "labels.csv")[0]["id"] == "sample 0"
@@ -87,7 +87,7 @@ def test_a_column_of_labels_is_no_feature(infomeans, table, tmp_path):
 @pytest.mark.parametrize("method", ["sr-kmeans", "depict", "mi-d", "dec", "dcn", "kmeans", "graph"])
 def test_every_method_goes_all_the_way(infomeans, method, table, tmp_path):
     out = tmp_path / "run"
-    quick = [] if method in ("kmeans", "graph") else QUICK
+    quick = [] if method in ("kmeans", "graph") else FROM_A_GRAPH
     options = ["--method", method, "--columns", "a,b", "--parquet", "--out", out]
     infomeans("cluster", table, "-k", 4, *options, *quick)
     assert (out / "labels.parquet").exists()
@@ -133,7 +133,7 @@ def test_resuming_holds_on_to_what_was_begun(infomeans, photos, table, tmp_path,
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
-        infomeans("cluster", photos, "-k", 3, "--out", out, *QUICK, code=130)
+        infomeans("cluster", photos, "-k", 3, "--out", out, *FROM_A_GRAPH, code=130)
     before = contents(out)
     for change in (
         ["-k", 4],
@@ -155,7 +155,7 @@ def test_a_run_is_resumed_from_anywhere(infomeans, photos, tmp_path, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
         options = ["-k", 3, "--labels", "truth.txt", "--out", out]
-        infomeans("cluster", photos, *options, *QUICK, code=130)
+        infomeans("cluster", photos, *options, *FROM_A_GRAPH, code=130)
     monkeypatch.chdir(photos)
     monkeypatch.setenv("INFOMEANS_DATA", "elsewhere")
     infomeans("cluster", "--resume", "--out", out, "--seed", 0)
@@ -168,7 +168,7 @@ def test_a_resumed_run_that_fails_keeps_its_state(infomeans, photos, run, tmp_pa
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
         options = ["-k", 3, "--seed", 1, "--out", out, "--overwrite"]
-        infomeans("cluster", photos, *options, *QUICK, code=130)
+        infomeans("cluster", photos, *options, *FROM_A_GRAPH, code=130)
 
     def full(*_, **__):
         raise OSError("No space left on device")
@@ -193,7 +193,7 @@ def test_a_full_disk_costs_neither_the_new_run_nor_the_old(
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.runs.Run.write_results", full)
         options = ["-k", 3, "--seed", 1, "--out", out, "--overwrite"]
-        said = infomeans("cluster", photos, *options, *QUICK, code=1).output
+        said = infomeans("cluster", photos, *options, *FROM_A_GRAPH, code=1).output
     assert f"--resume --out {out}" in said.replace("\n", " ")
     assert Run(tmp_path / ".run.replaced").complete
     for command, code in (["show", out], 0), (["predict", out, photos], 2), (["report", out], 2):
@@ -260,7 +260,7 @@ def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):
     copy.write_bytes(table.read_bytes())
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
-        infomeans("cluster", copy, "-k", 3, "--out", out, *QUICK, code=130)
+        infomeans("cluster", copy, "-k", 3, "--out", out, *FROM_A_GRAPH, code=130)
     copy.write_text("\n".join(copy.read_text().splitlines()[:-1]))
     assert "have changed" in infomeans("cluster", "--resume", "--out", out, code=2).output
 

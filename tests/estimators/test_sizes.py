@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 import infomeans
 from infomeans import DCN, DEPICT, MIADM, MID, InfoMeans, MIPairs
 
-SKEWED = [900, 450, 60, 30, 15]
+SKEWED = [450, 225, 30, 15, 8]
 QUICK = {"network": None, "epochs": 10, "random_state": 0}
 
 
@@ -91,7 +91,7 @@ def test_methods_without_shares_refuse_them(blobs):
 
 @pytest.mark.parametrize(
     ("cls", "params"),
-    [(DCN, {}), (DCN, {"sizes": "free"}), (MIADM, {"sizes": [900, 450, 60, 30, 15]})],
+    [(DCN, {}), (DCN, {"sizes": "free"}), (MIADM, {"sizes": SKEWED})],
 )
 def test_only_learned_sizes_are_called_learned(cls, params, skewed):
     assert not cls(5, **params, **{**QUICK, "epochs": 1}).fit(skewed[0]).fitted_.free

@@ -71,7 +71,7 @@ def test_the_running_joint_moves_towards_the_batch_by_its_share_of_the_window():
 
 
 def test_training_raises_the_information_between_neighbours():
-    X, _ = make_blobs(300, centers=4, n_features=10, cluster_std=3.5, random_state=0)
+    X, _ = make_blobs(600, centers=4, n_features=10, cluster_std=3.5, random_state=0)
     model = MIPairs(4, network="residual", init="kmeans", random_state=0).fit(X)
     graph = neighbor_graph(X, 12)
     before = neighbor_information(graph, model.initial_labels_)

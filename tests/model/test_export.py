@@ -2,7 +2,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from infomeans import DCN, DEC, DEPICT, MIADM, MID, GraphBaseline, KMeansBaseline, SRKMeans
+from infomeans import DCN, DEC, MIADM, GraphBaseline, KMeansBaseline, SRKMeans
 from infomeans.model.export import to_onnx
 
 QUICK = {"init": "graph", "pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
@@ -13,10 +13,11 @@ def run_onnx(path, X):
     return session.run(["embedding", "posteriors"], {"samples": X.astype(np.float32)})
 
 
+# The other methods have the posteriors of MI-ADM.
 @pytest.mark.parametrize(
     ("cls", "network"),
     [
-        *((cls, None) for cls in (SRKMeans, DEPICT, MID, DEC, DCN)),
+        *((cls, None) for cls in (SRKMeans, DEC, DCN)),
         *((MIADM, network) for network in ("auto", "residual")),
     ],
 )
@@ -29,11 +30,11 @@ def test_the_graph_says_what_the_model_says(cls, network, blobs, tmp_path):
     np.testing.assert_allclose(posteriors, model.predict_proba(X), atol=1e-3)
 
 
-@pytest.mark.parametrize(("layout", "augment"), [("grey", False), ("last", False), ("first", True)])
-def test_images_in_every_layout(layout, augment, stripes, tmp_path):
+@pytest.mark.parametrize(("layout", "augment"), [("last", False), ("first", True)])
+def test_colour_images_in_both_layouts(layout, augment, stripes, tmp_path):
     images, _ = stripes
     colour = np.stack([images, 1 - images, images**2], axis=3)
-    X = {"grey": images, "last": colour, "first": np.moveaxis(colour, 3, 1)}[layout]
+    X = {"last": colour, "first": np.moveaxis(colour, 3, 1)}[layout]
     model = MIADM(3, augment=augment, **QUICK).fit(X)
     to_onnx(model, tmp_path / "model.onnx")
     for n in (1, 120):

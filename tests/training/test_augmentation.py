@@ -159,7 +159,7 @@ def test_neighbours_in_the_graph_vote_where_images_are_augmented(given, vote, st
         "epochs": 1,
         "random_state": 0,
     }
-    model = MIADM(3, **settings, **given).fit(stripes[0])
+    model = MIADM(3, **{**settings, **given}).fit(stripes[0])
     assert (model.history_[-1]["vote_weight"] is not None) == vote
     if not vote:
         assert not seen
