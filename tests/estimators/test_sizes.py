@@ -18,8 +18,20 @@ def skewed():
     return make_blobs(SKEWED, centers=5.0 * np.eye(5, 8), random_state=0)
 
 
-@pytest.mark.parametrize("cls", [MIADM, MID, DEPICT, MIPairs, InfoMeans])
-@pytest.mark.parametrize("init", ["auto", "graph"])
+@pytest.fixture(scope="module")
+def learned(skewed):
+    """A fit that has learned its sizes; to be left as it is."""
+    return MIADM(5, **QUICK).fit(skewed[0])
+
+
+@pytest.mark.parametrize(
+    ("cls", "init"),
+    [
+        (MIADM, "auto"),
+        (InfoMeans, "auto"),
+        *((cls, "graph") for cls in (MIADM, MID, DEPICT, MIPairs)),
+    ],
+)
 def test_groups_of_very_different_sizes_are_found(cls, init, skewed):
     X, y = skewed
     model = cls(5, init=init, **QUICK).fit(X)
@@ -30,7 +42,7 @@ def test_groups_of_very_different_sizes_are_found(cls, init, skewed):
 
 def test_equal_sizes_part_the_largest_group(skewed):
     X, y = skewed
-    model = MIADM(5, sizes="equal", **QUICK).fit(X)
+    model = MIADM(5, sizes="equal", init="graph", **QUICK).fit(X)
     assert not model.fitted_.free
     assert adjusted_rand_score(y, model.labels_) < 0.8
 
@@ -58,18 +70,16 @@ def test_a_cluster_without_mass_pulls_samples_back():
     assert shares.sum() == pytest.approx(1)
 
 
-def test_a_saved_model_is_the_same(skewed, tmp_path):
+def test_a_saved_model_is_the_same(learned, skewed, tmp_path):
     X, _ = skewed
-    model = MIADM(5, **QUICK).fit(X)
-    model.save(tmp_path / "model")
+    learned.save(tmp_path / "model")
     loaded = infomeans.load(tmp_path / "model")
     assert loaded.sizes == "auto"
-    assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
+    assert (loaded.predict_proba(X) == learned.predict_proba(X)).all()
 
 
-def test_an_interrupted_fit_keeps_its_sizes(skewed, tmp_path):
+def test_an_interrupted_fit_keeps_its_sizes(learned, skewed, tmp_path):
     X, _ = skewed
-    whole = MIADM(5, **QUICK).fit(X)
 
     class Stop(infomeans.training.Callback):
         def on_epoch(self, record):
@@ -81,7 +91,7 @@ def test_an_interrupted_fit_keeps_its_sizes(skewed, tmp_path):
         MIADM(5, callbacks=[Stop()], **given).fit(X)
     resumed = MIADM(5, **given).fit(X)
     assert resumed.fitted_.free
-    assert (resumed.predict_proba(X) == whole.predict_proba(X)).all()
+    assert (resumed.predict_proba(X) == learned.predict_proba(X)).all()
 
 
 def test_methods_without_shares_refuse_them(blobs):
@@ -94,11 +104,15 @@ def test_methods_without_shares_refuse_them(blobs):
     [(DCN, {}), (DCN, {"sizes": "free"}), (MIADM, {"sizes": SKEWED})],
 )
 def test_only_learned_sizes_are_called_learned(cls, params, skewed):
-    assert not cls(5, **params, **{**QUICK, "epochs": 1}).fit(skewed[0]).fitted_.free
+    assert not cls(5, init="graph", **params, **{**QUICK, "epochs": 1}).fit(skewed[0]).fitted_.free
 
 
 def test_one_cluster_has_no_sizes_to_learn(skewed):
-    assert not MIADM(1, sizes="free", **{**QUICK, "epochs": 1}).fit(skewed[0]).fitted_.free
+    assert (
+        not MIADM(1, sizes="free", init="graph", **{**QUICK, "epochs": 1})
+        .fit(skewed[0])
+        .fitted_.free
+    )
 
 
 def test_the_papers_settings_have_equal_sizes(skewed):
