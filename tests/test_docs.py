@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn import datasets
+from sklearn.utils import Bunch
 from typer.testing import CliRunner
 
 from infomeans.cli import app
@@ -73,6 +75,9 @@ def readers_folder(with_a_run, tmp_path, monkeypatch):
     shutil.copytree(with_a_run, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(PRESETS, "fast", _briefly)
+    digits = datasets.load_digits()
+    some = Bunch(**{name: digits[name][:300] for name in ("data", "images", "target")})
+    monkeypatch.setattr(datasets, "load_digits", lambda: some)
 
 
 def _briefly(*arguments):
