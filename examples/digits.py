@@ -9,7 +9,7 @@ from infomeans import MIADM, GraphBaseline, KMeansBaseline
 from infomeans.metrics import scores
 
 digits = load_digits()
-images, classes = digits.images[:600], digits.target[:600]  # a part, to be quick
+images, classes = digits.images[:400], digits.target[:400]  # a part, to be quick
 
 models = [
     KMeansBaseline(n_clusters=10, random_state=0),

@@ -39,10 +39,10 @@ class ConvAutoencoder(nn.Module):
         return self.decoder(z)
 
 
-digits = load_digits(n_class=5)
+digits = load_digits(n_class=3)
 # The module is copied, so `network` below keeps its untrained weights.
 network = ConvAutoencoder()
-model = MIADM(n_clusters=5, network=network, pretrain_epochs=10, epochs=5, random_state=0)
+model = MIADM(n_clusters=3, network=network, pretrain_epochs=10, epochs=5, random_state=0)
 model.fit(digits.images)
 
 print(scores(digits.target, model.labels_))

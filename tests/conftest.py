@@ -5,7 +5,11 @@ from hypothesis import HealthCheck, settings
 from sklearn.datasets import make_blobs
 
 settings.register_profile(
-    "infomeans", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "infomeans",
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("infomeans")
 

@@ -1,10 +1,13 @@
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn import datasets
+from sklearn.utils import Bunch
 from typer.testing import CliRunner
 
 from infomeans.cli import app
@@ -48,19 +51,33 @@ def test_the_first_code_about_inputs_runs_on_a_flat_folder(readers_folder, monke
     exec(compile(BLOCKS.findall(page)[0].replace("12", "3"), "inputs.md", "exec"), {})  # noqa: S102
 
 
-@pytest.fixture
-def readers_folder(tmp_path, monkeypatch):
-    """Where a reader would try the code: with photos and a run on them; all goes faster there."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(PRESETS, "fast", _briefly)
+@pytest.fixture(scope="module")
+def with_a_run(tmp_path_factory):
+    """A folder with photos and a run on them."""
+    folder = tmp_path_factory.mktemp("reader")
     rng = np.random.default_rng(0)
-    for folder in ("photos/cats", "photos/dogs", "more-photos", "new-photos"):
-        Path(folder).mkdir(parents=True)
+    for name in ("photos/cats", "photos/dogs", "more-photos", "new-photos"):
+        (folder / name).mkdir(parents=True)
         for number in range(10):
             pixels = rng.integers(0, 256, size=(16, 16), dtype=np.uint8)
-            Image.fromarray(pixels).save(f"{folder}/{number}.png")
-    done = CliRunner().invoke(app, ["cluster", "photos", "--clusters", "2", "--out", "run"])
+            Image.fromarray(pixels).save(folder / name / f"{number}.png")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setitem(PRESETS, "fast", _briefly)
+        done = CliRunner().invoke(app, ["cluster", "photos", "--clusters", "2", "--out", "run"])
     assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.fixture
+def readers_folder(with_a_run, tmp_path, monkeypatch):
+    """Where a reader would try the code; all goes faster there."""
+    shutil.copytree(with_a_run, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(PRESETS, "fast", _briefly)
+    digits = datasets.load_digits()
+    some = Bunch(**{name: digits[name][:300] for name in ("data", "images", "target")})
+    monkeypatch.setattr(datasets, "load_digits", lambda: some)
 
 
 def _briefly(*arguments):

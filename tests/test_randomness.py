@@ -1,5 +1,6 @@
 import multiprocessing
 import random
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import nn
 from infomeans import MIADM, KMeansBaseline
 from infomeans.randomness import Draws
 
-QUICK = {"pretrain_epochs": 2, "warmup_epochs": 2, "epochs": 2, "n_threads": 1}
+QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "n_threads": 1}
 
 
 def of_every_kind():
@@ -93,7 +94,7 @@ class Noisy(nn.Module):
 
 def fit(X, seed, kind):
     network = {"own": Noisy, "auto": None}[kind]
-    made = {} if network is None else {"network": lambda shape, k: network()}
+    made = {} if network is None else {"network": lambda shape, k: network(), "init": "graph"}
     model = MIADM(4, random_state=seed, **made, **QUICK).fit(X)
     return model.predict_proba(X), model.history_[-1]["loss"]
 
@@ -101,33 +102,33 @@ def fit(X, seed, kind):
 @pytest.mark.parametrize("kind", ["auto", "own"])
 def test_fits_in_threads_are_the_same_as_alone(kind, blobs):
     X = blobs[0]
-    alone = [fit(X, seed, kind) for seed in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        together = [*pool.map(lambda seed: fit(X, seed, kind), range(4))]
+    alone = [fit(X, seed, kind) for seed in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        together = [*pool.map(lambda seed: fit(X, seed, kind), range(3))]
     for (posteriors, loss), (expected, expected_loss) in zip(together, alone, strict=True):
         np.testing.assert_array_equal(posteriors, expected)
         assert loss == expected_loss
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_fits_under_joblib_are_the_same_as_alone(backend, blobs):
+@pytest.mark.parametrize(("backend", "seeds"), [("threading", (0, 0)), ("loky", (0,))])
+def test_fits_under_joblib_are_the_same_as_alone(backend, seeds, blobs):
     expected = fit(blobs[0], 0, "auto")
     results = Parallel(n_jobs=2, backend=backend)(
-        delayed(fit)(blobs[0], seed, "auto") for seed in (0, 0)
+        delayed(fit)(blobs[0], seed, "auto") for seed in seeds
     )
     for posteriors, loss in results:
         np.testing.assert_array_equal(posteriors, expected[0])
         assert loss == expected[1]
 
 
-@pytest.mark.parametrize("way", ["fork", "spawn"])
-def test_a_process_after_a_fit_fits_the_same(way, blobs):
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork here")
+def test_a_forked_process_after_a_fit_fits_the_same(blobs):
     X = blobs[0]
     # Threads of torch, BLAS and scikit-learn that a forked process does not have.
     MIADM(4, random_state=0, **{**QUICK, "n_threads": 2}).fit(X)
     KMeansBaseline(4, n_threads=2, random_state=0).fit(X)
     expected = fit(X, 0, "auto")
-    with multiprocessing.get_context(way).Pool(1) as pool:
+    with multiprocessing.get_context("fork").Pool(1) as pool:
         posteriors, loss = pool.apply_async(fit, (X, 0, "auto")).get(timeout=120)
         labels = pool.apply_async(KMeansBaseline(4, random_state=0).fit_predict, (X,)).get(60)
     np.testing.assert_array_equal(posteriors, expected[0])

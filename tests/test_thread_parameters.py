@@ -15,7 +15,7 @@ from infomeans.graph import neighbor_graph, neighbors
 from infomeans.model import Scaling
 from infomeans.training import Callback
 
-QUICK = {"pretrain_epochs": 1, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
+QUICK = {"init": "graph", "pretrain_epochs": 1, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
 
 
 class Watching(nn.Module):

@@ -1,5 +1,27 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+
+from infomeans.training.settings import PRESETS, fast
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _briefly():
+    """A part of the epochs of the usual settings."""
+
+    def brief(*arguments):
+        usual = fast(*arguments)
+        return replace(
+            usual,
+            pretrain_epochs=usual.pretrain_epochs // 6,
+            warmup_epochs=usual.warmup_epochs // 6,
+            epochs=usual.epochs // 6,
+        )
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRESETS, "fast", brief)
+        yield
 
 
 @pytest.fixture(scope="session")

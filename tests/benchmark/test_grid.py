@@ -30,7 +30,7 @@ def models(cache):
     return {path for path in cache.iterdir() if path.is_dir()}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def row(data_dir, cache):
     return job_module.run_job(grid.make_job("usps", "mi-adm", 0), data_dir, cache, 1)
 
@@ -194,6 +194,13 @@ def test_every_method_runs(method, data_dir, cache):
     assert not [path for path in cache.iterdir() if path.suffix == ".safetensors"]
 
 
+@pytest.fixture
+def _in_this_process(monkeypatch):
+    """Runs of a grid need no process of their own."""
+    monkeypatch.setattr(grid, "call_in_process", lambda function, *given: function(*given))
+
+
+@pytest.mark.usefixtures("_in_this_process")
 def test_what_is_done_is_not_done_again(row, data_dir, cache, tmp_path):
     results = Results(tmp_path / "results.jsonl")
     results.append(row)
@@ -266,6 +273,7 @@ def test_nothing_that_another_writes_meanwhile_is_removed(tmp_path):
     assert results.rows() == [{"seed": 1}]
 
 
+@pytest.mark.usefixtures("_in_this_process")
 def test_what_is_asked_for_twice_runs_once(data_dir, cache, tmp_path):
     results = Results(tmp_path / "results.jsonl")
     jobs = grid.plan(["usps"], ["kmeans"], [0, 0])

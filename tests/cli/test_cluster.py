@@ -3,8 +3,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from unittest.mock import Mock
@@ -12,6 +10,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
+from tests import forking
 
 from infomeans import data, load
 from infomeans.errors import InputError
@@ -21,8 +20,8 @@ from infomeans.training import Trainer
 from infomeans.workflows.cluster import cluster
 from infomeans.workflows.request import Request
 
-BIN = Path(sys.executable).parent
 QUICK = ["--pretrain-epochs", "2", "--epochs", "2", "--set", "warmup_epochs=1"]
+FROM_A_GRAPH = [*QUICK, "--set", "init=graph"]
 
 
 def contents(folder):
@@ -77,7 +76,7 @@ def test_a_column_of_labels_is_no_feature(infomeans, table, tmp_path):
     out = tmp_path / "run"
     shown = infomeans(
         *("cluster", table, "-k", 4, "--labels", "kind", "--id-column", "name", "--out", out),
-        *QUICK,
+        *FROM_A_GRAPH,
     ).output
     assert "colour" in shown
     assert labels(out / "labels.csv")[0]["id"] == "sample 0"
@@ -88,7 +87,7 @@ def test_a_column_of_labels_is_no_feature(infomeans, table, tmp_path):
 @pytest.mark.parametrize("method", ["sr-kmeans", "depict", "mi-d", "dec", "dcn", "kmeans", "graph"])
 def test_every_method_goes_all_the_way(infomeans, method, table, tmp_path):
     out = tmp_path / "run"
-    quick = [] if method in ("kmeans", "graph") else QUICK
+    quick = [] if method in ("kmeans", "graph") else FROM_A_GRAPH
     options = ["--method", method, "--columns", "a,b", "--parquet", "--out", out]
     infomeans("cluster", table, "-k", 4, *options, *quick)
     assert (out / "labels.parquet").exists()
@@ -134,7 +133,7 @@ def test_resuming_holds_on_to_what_was_begun(infomeans, photos, table, tmp_path,
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
-        infomeans("cluster", photos, "-k", 3, "--out", out, *QUICK, code=130)
+        infomeans("cluster", photos, "-k", 3, "--out", out, *FROM_A_GRAPH, code=130)
     before = contents(out)
     for change in (
         ["-k", 4],
@@ -156,7 +155,7 @@ def test_a_run_is_resumed_from_anywhere(infomeans, photos, tmp_path, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
         options = ["-k", 3, "--labels", "truth.txt", "--out", out]
-        infomeans("cluster", photos, *options, *QUICK, code=130)
+        infomeans("cluster", photos, *options, *FROM_A_GRAPH, code=130)
     monkeypatch.chdir(photos)
     monkeypatch.setenv("INFOMEANS_DATA", "elsewhere")
     infomeans("cluster", "--resume", "--out", out, "--seed", 0)
@@ -169,7 +168,7 @@ def test_a_resumed_run_that_fails_keeps_its_state(infomeans, photos, run, tmp_pa
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
         options = ["-k", 3, "--seed", 1, "--out", out, "--overwrite"]
-        infomeans("cluster", photos, *options, *QUICK, code=130)
+        infomeans("cluster", photos, *options, *FROM_A_GRAPH, code=130)
 
     def full(*_, **__):
         raise OSError("No space left on device")
@@ -194,7 +193,7 @@ def test_a_full_disk_costs_neither_the_new_run_nor_the_old(
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.runs.Run.write_results", full)
         options = ["-k", 3, "--seed", 1, "--out", out, "--overwrite"]
-        said = infomeans("cluster", photos, *options, *QUICK, code=1).output
+        said = infomeans("cluster", photos, *options, *FROM_A_GRAPH, code=1).output
     assert f"--resume --out {out}" in said.replace("\n", " ")
     assert Run(tmp_path / ".run.replaced").complete
     for command, code in (["show", out], 0), (["predict", out, photos], 2), (["report", out], 2):
@@ -261,36 +260,33 @@ def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):
     copy.write_bytes(table.read_bytes())
     with monkeypatch.context() as patch:
         patch.setattr("infomeans.estimators.deep.Trainer", Broken)
-        infomeans("cluster", copy, "-k", 3, "--out", out, *QUICK, code=130)
+        infomeans("cluster", copy, "-k", 3, "--out", out, *FROM_A_GRAPH, code=130)
     copy.write_text("\n".join(copy.read_text().splitlines()[:-1]))
     assert "have changed" in infomeans("cluster", "--resume", "--out", out, code=2).output
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no signals")
+@forking.forks
 def test_a_killed_process_is_resumed(infomeans, photos, tmp_path):
     """Killed, then interrupted, then let run to its end: as if nothing had happened."""
-    options = ["-k", "3", "--pretrain-epochs", "60", "--epochs", "2"]
+    options = ["-k", "3", "--pretrain-epochs", "30", "--epochs", "2", "--set", "init=graph"]
+    options += ["--set", "warmup_epochs=1"]
     infomeans("cluster", photos, *options, "--out", tmp_path / "whole")
-    out = tmp_path / "run"
+    out, said = tmp_path / "run", tmp_path / "said"
     history = out / "history.jsonl"
     written = 3
     for arguments, signal_ in (([photos, *options], signal.SIGKILL), (["--resume"], signal.SIGINT)):
-        process = subprocess.Popen(
-            [BIN / "infomeans", "cluster", *arguments, "--out", out],
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
+        line = ["cluster", *arguments, "--out", out]
+        process = forking.start(forking.command, *line, output=said)
         patience = time.monotonic() + 60
         while not (history.exists() and len(history.read_text().splitlines()) > written):
             assert time.monotonic() < patience
             time.sleep(0.005)
-        process.send_signal(signal_)
-        said = process.communicate()[1]
+        os.kill(process.pid, signal_)
+        code = forking.ended(process)
         written = len(history.read_text().splitlines())
         assert not (out / "metrics.json").exists()
-    assert process.returncode == 130
-    assert f"--resume --out {out}" in said.replace("\n", " ")
+    assert code == 130
+    assert f"--resume --out {out}" in said.read_text().replace("\n", " ")
     infomeans("cluster", "--resume", "--out", out)
     assert (out / "labels.csv").read_bytes() == (tmp_path / "whole" / "labels.csv").read_bytes()
 
@@ -364,33 +360,33 @@ def test_debug_shows_the_traceback(infomeans, tmp_path):
     assert result.exc_info[0] is InputError
 
 
-FULL = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-from infomeans.cli import app
-app(sys.argv[1:])
-"""
+def with_small_files(*arguments):
+    """Call the command where no file may grow beyond 1,000 bytes: as on a full disk."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    forking.command(*arguments)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limits of that kind")
+@forking.forks
 @pytest.mark.parametrize("command", ["predict", "cluster"])
 def test_a_full_disk_leaves_what_was_there(command, infomeans, table, tmp_path):
-    """No file may grow beyond 1,000 bytes: what a full disk does, without filling one."""
-    out = tmp_path / "run"
+    folder = tmp_path / "work"
+    folder.mkdir()
+    out = folder / "run"
     infomeans("cluster", table, "-k", 4, "--method", "kmeans", "--out", out)
-    before = contents(tmp_path)
+    before = contents(folder)
     arguments = {
-        "predict": ["predict", out, table, "--out", tmp_path / "labels.csv"],
+        "predict": ["predict", out, table, "--out", folder / "labels.csv"],
         "cluster": ["cluster", table, "-k", 3, "--method", "graph", "--out", out, "--overwrite"],
     }
-    result = subprocess.run(
-        [sys.executable, "-c", FULL, *map(str, arguments[command])], capture_output=True, text=True
-    )
-    assert result.returncode == 1, result.stderr
-    assert "Error: " in result.stderr
-    assert str(tmp_path) in result.stderr
-    assert "Traceback" not in result.stderr
-    assert contents(tmp_path) == before
+    output = tmp_path / "said"
+    assert forking.ended(forking.start(with_small_files, *arguments[command], output=output)) == 1
+    said = output.read_text()
+    assert "Error: " in said
+    assert str(folder) in said
+    assert "Traceback" not in said
+    assert contents(folder) == before
 
 
 def test_no_permission_is_exit_code_1(infomeans, photos, tmp_path, monkeypatch):

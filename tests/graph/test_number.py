@@ -20,7 +20,7 @@ def test_separate_groups_are_counted(k):
 def test_small_groups_get_few_neighbours():
     rng = np.random.default_rng(0)
     small, large = (
-        rng.normal(size=(n, 10)) + 12 * np.eye(10)[np.arange(n) % 10] for n in (150, 2000)
+        rng.normal(size=(n, 10)) + 12 * np.eye(10)[np.arange(n) % 10] for n in (150, 1000)
     )
     assert number_of_clusters(small).n_neighbors < number_of_clusters(large).n_neighbors == 18
     assert number_of_clusters(small).best == number_of_clusters(large).best == 10

@@ -16,7 +16,7 @@ from infomeans.methods.parameters import NotNegative
 from infomeans.methods.state import Neighbors, SampleState
 from infomeans.training import Callback
 
-QUICK = {"pretrain_epochs": 4, "warmup_epochs": 3, "epochs": 4, "random_state": 0}
+QUICK = {"init": "graph", "pretrain_epochs": 4, "warmup_epochs": 3, "epochs": 4, "random_state": 0}
 seen = {}
 
 
@@ -105,7 +105,7 @@ def test_it_keeps_columns_sees_neighbours_and_names_its_terms(blobs):
 def test_it_sees_neighbours_whatever_the_start(start, blobs):
     X, classes = blobs
     start = {"init": classes} if "array" in start.values() else start
-    model = Toy(4, **start, **QUICK).fit(X)
+    model = Toy(4, **{**QUICK, "init": "auto", **start}).fit(X)
     assert adjusted_rand_score(classes, model.labels_) > 0.95
     assert "neighbors" in model.history_[-1]
 

@@ -26,7 +26,9 @@ def test_a_network_that_gives_nan_is_named_with_the_sample(call, blobs):
             return torch.where(x < -1e5, torch.nan, x)
 
     X = blobs[0].copy()
-    model = MIADM(2, network=Picky(), warmup_epochs=1, epochs=1, random_state=0).fit(X)
+    model = MIADM(2, network=Picky(), warmup_epochs=1, epochs=1, init="graph", random_state=0).fit(
+        X
+    )
     X[7] = -1e9
     with pytest.raises(InputError, match="NaN or infinity for the samples 7;"):
         getattr(model, call)(X)
@@ -36,7 +38,9 @@ def test_a_network_that_gives_nan_is_named_with_the_sample(call, blobs):
 @pytest.mark.filterwarnings("ignore:overflow encountered in reduce")
 def test_absurd_samples_get_a_finite_answer(blobs, stripes):
     for X in (blobs[0], stripes[0], stripes[0].astype(np.float32)):
-        model = MIADM(3, pretrain_epochs=1, warmup_epochs=1, epochs=1, random_state=0).fit(X)
+        model = MIADM(
+            3, pretrain_epochs=1, warmup_epochs=1, epochs=1, init="graph", random_state=0
+        ).fit(X)
         largest = np.finfo(X.dtype).max
         new = np.stack([np.full(X.shape[1:], v, X.dtype) for v in (largest, -largest, 1e38)])
         new[0].flat[0] = -largest

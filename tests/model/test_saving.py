@@ -28,7 +28,7 @@ from infomeans.functional import affine
 
 GAINED = ("method.tau", "method.components", "strangeness.")
 DEEP = [MIADM, SRKMeans, DEPICT, MID, DEC, DCN]
-QUICK = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
+QUICK = {"init": "graph", "pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
 
 
 def forge(path, tensors=None, without=(), **changes):
@@ -54,8 +54,25 @@ def saved(model, path):
     return infomeans.load(path)
 
 
-@pytest.mark.parametrize("cls", DEEP)
-@pytest.mark.parametrize("kind", ["images", "vectors", "embeddings", "moved"])
+@pytest.fixture(scope="module")
+def vectors(blobs):
+    """A model of vectors; to be left as it is."""
+    return MIADM(4, **QUICK).fit(blobs[0])
+
+
+@pytest.fixture(scope="module")
+def fewer(blobs):
+    """A model of the same vectors with three clusters."""
+    return MIADM(3, **QUICK).fit(blobs[0])
+
+
+@pytest.mark.parametrize(
+    ("cls", "kind"),
+    [
+        *((cls, "vectors") for cls in DEEP),
+        *((MIADM, kind) for kind in ("images", "embeddings", "moved")),
+    ],
+)
 def test_a_loaded_model_is_the_same_model(cls, kind, stripes, blobs, tmp_path):
     X = stripes[0] if kind == "images" else blobs[0]
     network = {"embeddings": None, "moved": "residual"}.get(kind, "auto")
@@ -120,6 +137,13 @@ def test_a_network_of_the_users_own_is_asked_for(blobs, tmp_path):
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
+@pytest.fixture(scope="module")
+def own(blobs):
+    """A model with a network of the user's own."""
+    network = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 4))
+    return MIADM(4, network=network, **QUICK).fit(blobs[0])
+
+
 @pytest.mark.parametrize(
     ("layers", "said"),
     [
@@ -136,9 +160,8 @@ def test_a_network_of_the_users_own_is_asked_for(blobs, tmp_path):
         ([nn.Linear(6, 5, bias=False), nn.Linear(5, 4)], r"only in .*2.* only in the module: 1\."),
     ],
 )
-def test_a_module_that_does_not_fit_the_weights_is_told_where(blobs, tmp_path, layers, said):
-    network = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 4))
-    MIADM(4, network=network, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+def test_a_module_that_does_not_fit_the_weights_is_told_where(own, tmp_path, layers, said):
+    own.save(tmp_path / "model")
     with pytest.raises(InputError, match=said) as caught:
         infomeans.load(tmp_path / "model", network=nn.Sequential(*layers))
     assert "network=" in str(caught.value)
@@ -146,9 +169,8 @@ def test_a_module_that_does_not_fit_the_weights_is_told_where(blobs, tmp_path, l
     assert "\n" not in str(caught.value)
 
 
-def test_weights_of_ours_that_do_not_fit_are_named(blobs, tmp_path):
-    model = MIADM(4, **QUICK).fit(blobs[0])
-    model.save(tmp_path / "model")
+def test_weights_of_ours_that_do_not_fit_are_named(vectors, tmp_path):
+    vectors.save(tmp_path / "model")
     tensors = load_file(weights_of(tmp_path / "model"))
     gone = next(name for name in tensors if name.startswith("network.") and name.endswith("weight"))
     del tensors[gone]
@@ -188,14 +210,12 @@ def test_names_of_columns_come_back(blobs, tmp_path):
         loaded.predict(X.rename(columns={"a": "z"}))
 
 
-def test_a_model_is_not_overwritten_unasked(blobs, tmp_path):
-    X, _ = blobs
-    first, second = (MIADM(k, **QUICK).fit(X) for k in (3, 4))
-    first.save(tmp_path / "model")
+def test_a_model_is_not_overwritten_unasked(fewer, vectors, tmp_path):
+    fewer.save(tmp_path / "model")
     with pytest.raises(FileExistsError, match="overwrite=True"):
-        second.save(tmp_path / "model")
+        vectors.save(tmp_path / "model")
     assert infomeans.load(tmp_path / "model").n_clusters == 3
-    second.save(tmp_path / "model", overwrite=True)
+    vectors.save(tmp_path / "model", overwrite=True)
     assert infomeans.load(tmp_path / "model").n_clusters == 4
     assert len(list((tmp_path / "model").iterdir())) == 2
 
@@ -215,17 +235,16 @@ def test_a_model_is_saved_as_it_was_fitted(model, change, blobs, tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(X), posteriors)
 
 
-def test_a_folder_that_is_no_model_is_never_overwritten(blobs, tmp_path):
+def test_a_folder_that_is_no_model_is_never_overwritten(vectors, tmp_path):
     (tmp_path / "mine").write_text("mine")
-    model = MIADM(4, **QUICK).fit(blobs[0])
     with pytest.raises(FileExistsError, match="holds no model"):
-        model.save(tmp_path, overwrite=True)
+        vectors.save(tmp_path, overwrite=True)
 
 
-def test_a_crash_while_saving_leaves_the_old_model(blobs, tmp_path, monkeypatch):
+def test_a_crash_while_saving_leaves_the_old_model(blobs, fewer, tmp_path, monkeypatch):
     X, _ = blobs
-    first, second = MIADM(3, **QUICK).fit(X), MIADM(4, **QUICK).fit(X[:, :5])
-    first.save(tmp_path / "model")
+    second = MIADM(4, **QUICK).fit(X[:, :5])
+    fewer.save(tmp_path / "model")
     write = infomeans.model.folder.write_atomic
 
     def crash(path, content):
@@ -236,7 +255,7 @@ def test_a_crash_while_saving_leaves_the_old_model(blobs, tmp_path, monkeypatch)
     monkeypatch.setattr("infomeans.model.folder.write_atomic", crash)
     with pytest.raises(OSError, match="No space"):
         second.save(tmp_path / "model", overwrite=True)
-    assert np.array_equal(infomeans.load(tmp_path / "model").labels_, first.labels_)
+    assert np.array_equal(infomeans.load(tmp_path / "model").labels_, fewer.labels_)
     assert infomeans.data.open(X, like=tmp_path / "model").schema.sample_shape == (6,)
 
 
@@ -253,9 +272,9 @@ def test_tensors_that_are_not_its_own_stay(blobs, tmp_path):
         model.save(other)
 
 
-def test_a_model_of_the_first_format_is_read_and_replaced(blobs, tmp_path):
+def test_a_model_of_the_first_format_is_read_and_replaced(vectors, blobs, tmp_path):
     X, path = blobs[0], tmp_path / "model"
-    MIADM(4, **QUICK).fit(X).save(path)
+    vectors.save(path)
     description = json.loads((path / "model.json").read_text())
     (path / "input.json").write_text(json.dumps(description.pop("input")))
     description["params"]["device"] = "cuda"
@@ -273,19 +292,18 @@ def test_the_device_is_not_the_models(blobs, tmp_path):
     assert saved(model.set_params(device="cuda"), tmp_path / "model").device == "auto"
 
 
-def test_what_a_broken_save_left_behind_is_no_reason_to_refuse(blobs, tmp_path):
+def test_what_a_broken_save_left_behind_is_no_reason_to_refuse(vectors, tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "0123456789abcdef.safetensors").write_bytes(b"half")
     (tmp_path / "model" / ".model.json.1a2b").touch()
-    model = MIADM(4, **QUICK).fit(blobs[0])
-    model.save(tmp_path / "model")
-    model.save(tmp_path / "model", overwrite=True)
-    assert np.array_equal(infomeans.load(tmp_path / "model").labels_, model.labels_)
+    vectors.save(tmp_path / "model")
+    vectors.save(tmp_path / "model", overwrite=True)
+    assert np.array_equal(infomeans.load(tmp_path / "model").labels_, vectors.labels_)
     assert (tmp_path / "model" / "0123456789abcdef.safetensors").exists()  # whose it is, who knows
 
 
-def test_on_disk_are_json_and_safetensors_alone(blobs, tmp_path):
-    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+def test_on_disk_are_json_and_safetensors_alone(vectors, tmp_path):
+    vectors.save(tmp_path / "model")
     kinds = sorted(path.suffix for path in (tmp_path / "model").iterdir())
     assert kinds == [".json", ".safetensors"]
     for path in (tmp_path / "model").iterdir():
@@ -304,17 +322,17 @@ def test_a_parameter_that_cannot_be_saved_is_named(blobs, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def test_a_newer_format_is_refused(blobs, tmp_path):
-    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+def test_a_newer_format_is_refused(vectors, tmp_path):
+    vectors.save(tmp_path / "model")
     forge(tmp_path / "model", format=99, infomeans="9.0")
     with pytest.raises(InputError, match=r"format 99 by infomeans 9\.0.*newer"):
         infomeans.load(tmp_path / "model")
 
 
-def test_what_is_no_model_is_refused(blobs, tmp_path):
+def test_what_is_no_model_is_refused(vectors, tmp_path):
     with pytest.raises(InputError, match="not a saved model"):
         infomeans.load(tmp_path)
-    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+    vectors.save(tmp_path / "model")
     (weights,) = (tmp_path / "model").glob("*.safetensors")
     weights.write_bytes(b"nonsense")
     with pytest.raises(InputError, match="damaged"):
@@ -329,8 +347,8 @@ def test_what_is_no_model_is_refused(blobs, tmp_path):
         assert "\n" not in str(caught.value)
 
 
-def test_a_flipped_bit_is_noticed(blobs, tmp_path):
-    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+def test_a_flipped_bit_is_noticed(vectors, tmp_path):
+    vectors.save(tmp_path / "model")
     for file in (weights_of(tmp_path / "model"), tmp_path / "model" / "model.json"):
         whole = file.read_bytes()
         for place in range(7, len(whole), len(whole) // 9):
@@ -342,8 +360,8 @@ def test_a_flipped_bit_is_noticed(blobs, tmp_path):
     infomeans.load(tmp_path / "model")
 
 
-def test_weights_that_are_not_finite_are_refused(blobs, tmp_path):
-    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+def test_weights_that_are_not_finite_are_refused(vectors, tmp_path):
+    vectors.save(tmp_path / "model")
     tensors = load_file(weights_of(tmp_path / "model"))
     tensors["method.prototypes"][0, 0] = torch.nan
     forge(tmp_path / "model", tensors)
@@ -352,8 +370,8 @@ def test_weights_that_are_not_finite_are_refused(blobs, tmp_path):
 
 
 @pytest.mark.parametrize("part", ["network", "fitted"])
-def test_sizes_are_compared_before_memory_is_taken(part, blobs, tmp_path):
-    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+def test_sizes_are_compared_before_memory_is_taken(part, vectors, tmp_path):
+    vectors.save(tmp_path / "model")
     description = json.loads((tmp_path / "model" / "model.json").read_text())
     if part == "network":
         changed = {**description["network"], "shape": [10**12], "n_features": 10**9}
@@ -376,8 +394,8 @@ def test_sizes_are_compared_before_memory_is_taken(part, blobs, tmp_path):
         ({"network": {"kind": "magic"}}, "cannot be built"),
     ],
 )
-def test_a_strangers_model_is_looked_at_closely(changes, message, blobs, tmp_path):
-    MIADM(4, **QUICK).fit(blobs[0]).save(tmp_path / "model")
+def test_a_strangers_model_is_looked_at_closely(changes, message, vectors, tmp_path):
+    vectors.save(tmp_path / "model")
     forge(tmp_path / "model", **changes)
     with pytest.raises(InputError, match=message):
         infomeans.load(tmp_path / "model")

@@ -10,7 +10,7 @@ from infomeans.data.rows import TensorFeed
 from infomeans.errors import InputError
 from infomeans.model import Strangeness, strangeness
 
-QUICK = {"pretrain_epochs": 1, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
+QUICK = {"init": "graph", "pretrain_epochs": 1, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
 
 
 def learned(x):

@@ -1,9 +1,5 @@
 """The command in two processes: the result, an interruption, and errors."""
 
-import os
-import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -12,7 +8,8 @@ from sklearn.datasets import load_digits
 
 from infomeans.metrics import ari
 from infomeans.runs import Run
-from tests.processes.launching import launch, torchrun
+from tests import forking
+from tests.processes.launching import Pair, torchrun
 
 LINE = ["-k", "10", "--embeddings", "--method", "mi-adm", "--set", "init=graph", "--epochs", "2"]
 
@@ -25,43 +22,50 @@ def digits(tmp_path_factory):
 
 
 def cluster(digits, out, *more):
-    return ["-m", "infomeans", "cluster", str(digits), *LINE, "--out", str(out), *more]
+    return ["cluster", str(digits), *LINE, "--out", str(out), *more]
 
 
-def test_two_processes_that_one_of_is_killed_are_resumed_by_one(digits, tmp_path):
-    interrupted, whole = tmp_path / "interrupted", tmp_path / "whole"
-    with launch(*cluster(digits, interrupted)) as running:
-        children = _wait_for(lambda: (interrupted / "checkpoint.safetensors").exists(), running)
-        os.kill(children[1], signal.SIGKILL)
-        assert running.wait(timeout=120) != 0
-    assert not Run(interrupted).complete
-    arguments = [sys.executable, "-m", "infomeans", "cluster", "--resume", "--out"]
-    subprocess.run([*arguments, str(interrupted)], check=True, timeout=300)
-    done = torchrun(*cluster(digits, whole))
-    assert done.returncode == 0, done.stderr
-    # The first process alone shows progress and the result.
-    assert done.stdout.count("samples of 64") == done.stderr.count("warm-up: up to") == 1
-    labels = [Run(folder).posteriors.argmax(axis=1) for folder in (interrupted, whole)]
+@pytest.fixture(scope="module")
+def whole(digits, tmp_path_factory):
+    """A run that nothing interrupts, and what its processes said."""
+    folder = tmp_path_factory.mktemp("whole")
+    out, said = folder / "run", folder / "said"
+    assert Pair(forking.command, *cluster(digits, out), output=said).ended() == [0, 0]
+    return Run(out), said.read_text()
+
+
+@forking.forks
+def test_the_first_of_two_processes_alone_shows_progress_and_the_result(whole):
+    run, said = whole
+    assert run.complete
+    assert said.count("samples of 64") == said.count("warm-up: up to") == 1
+
+
+@forking.forks
+def test_two_processes_that_one_of_is_killed_are_resumed_by_one(whole, digits, tmp_path):
+    out, said = tmp_path / "interrupted", tmp_path / "said"
+    pair = Pair(forking.command, *cluster(digits, out), output=said)
+    for _ in range(6000):
+        if (out / "checkpoint.safetensors").exists():
+            break
+        assert all(process.is_alive() for process in pair.processes), said.read_text()
+        time.sleep(0.01)
+    pair.processes[1].kill()
+    assert 0 not in pair.ended()
+    assert not Run(out).complete
+    resumed = forking.start(
+        forking.command, "cluster", "--resume", "--out", out, output=tmp_path / "resumed"
+    )
+    assert forking.ended(resumed) == 0
+    labels = [run.posteriors.argmax(axis=1) for run in (Run(out), whole[0])]
     assert len(labels[0]) == 900
     assert ari(*labels) >= 0.99
 
 
 def test_one_message_if_all_processes_meet_the_same_error(digits, tmp_path):
-    done = torchrun(*cluster(digits, tmp_path / "run", "--set", "batch_size=1000"))
+    line = cluster(digits, tmp_path / "run", "--set", "batch_size=1000")
+    done = torchrun("-m", "infomeans", *line)
     assert done.returncode != 0
     message = "Error: 2 processes are too many for 900 samples in batches of 1000; start at most 1"
     assert done.stderr.count(message) == done.stderr.count("too many") == 1
     assert not (tmp_path / "run").exists()
-
-
-def _wait_for(condition, running):
-    """Wait, and return the processes that torchrun has started."""
-    for _ in range(1200):
-        if condition():
-            listed = subprocess.run(
-                ["ps", "-o", "pid=", "--ppid", str(running.pid)], capture_output=True, text=True
-            )
-            return [int(pid) for pid in listed.stdout.split()]
-        assert running.poll() is None, "it ended too early"
-        time.sleep(0.1)
-    raise AssertionError("it took too long")

@@ -1,9 +1,4 @@
-"""Train every method on the same batches, in one process or in several.
-
-torchrun --nproc-per-node 2 tests/processes/together.py OUT.npz
-"""
-
-import sys
+"""Train every method on the same batches, in one process or in several."""
 
 import numpy as np
 import torch
@@ -22,7 +17,6 @@ from infomeans.start import Start
 from infomeans.training import Trainer, join, make_fabric, resolve_settings
 
 SEED, K, D, N, BATCH = 7, 3, 4, 240, 40
-SLUGS = ("mi-adm", "sr-kmeans", "depict", "mi-d", "mi-pairs", "dec", "dcn")
 PLACES = ((1, 0), (2, 0), (2, 1))
 """Phase and epoch of every epoch: one of warm-up, two of the alternation."""
 
@@ -106,12 +100,13 @@ def refused(call):
 def alone():
     x, labels = samples()
     results = {}
-    for slug in SLUGS:
+    for slug in METHODS:
         results |= trained(slug, make_fabric("cpu"), Processes(), TheirBatches(x), labels)
     return results
 
 
 def main(out):
+    """What each of several processes does; the first writes the results."""
     x, labels = samples()
     fabric, processes = join("cpu")
     feed = PartFeed(TensorFeed(processes.own(x)), TensorFeed(x))
@@ -122,11 +117,7 @@ def main(out):
     }
     # What the last process has met.
     results = {name: _of_last(found) for name, found in results.items()}
-    for slug in SLUGS:
+    for slug in METHODS:
         results |= trained(slug, fabric, processes, feed, labels)
     if processes.first:
         np.savez(out, **results)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

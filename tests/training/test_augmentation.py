@@ -59,7 +59,13 @@ def test_views_have_the_mean_and_the_covariance_of_random_changes(monkeypatch):
 
 def test_posteriors_are_means_over_views_whichever_samples_come_together():
     images = load_digits().images[:200]
-    settings = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 1, "random_state": 0}
+    settings = {
+        "init": "graph",
+        "pretrain_epochs": 2,
+        "warmup_epochs": 1,
+        "epochs": 1,
+        "random_state": 0,
+    }
     model = MIADM(10, augment=True, **settings).fit(images)
     x = model.model_.prepare(images, torch.device("cpu"))
     with torch.no_grad():
@@ -77,7 +83,13 @@ def test_posteriors_are_means_over_views_whichever_samples_come_together():
 
 def test_a_fit_sees_augmented_images_and_the_seed_decides(stripes):
     images, _ = stripes
-    settings = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
+    settings = {
+        "init": "graph",
+        "pretrain_epochs": 2,
+        "warmup_epochs": 1,
+        "epochs": 2,
+        "random_state": 0,
+    }
     one, two = (MIADM(3, augment=True, **settings).fit(images) for _ in range(2))
     plain = MIADM(3, **settings).fit(images)
     assert np.array_equal(one.predict_proba(images), two.predict_proba(images))
@@ -100,7 +112,13 @@ def test_augmentation_is_all_the_noise_of_the_clustering(augment, clusters, nois
 
 def test_an_augmented_fit_starts_from_images_as_near_as_changes_bring_them():
     images = load_digits().images[:600]
-    settings = {"pretrain_epochs": 5, "warmup_epochs": 0, "epochs": 0, "random_state": 0}
+    settings = {
+        "init": "graph",
+        "pretrain_epochs": 5,
+        "warmup_epochs": 0,
+        "epochs": 0,
+        "random_state": 0,
+    }
     model = MIADM(10, augment=True, **settings).fit(images)
     plain, start = (
         agglomerate(model.transform(images), 10, images=given) for given in (None, images)
@@ -111,7 +129,13 @@ def test_an_augmented_fit_starts_from_images_as_near_as_changes_bring_them():
 
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (3, 1), (2, 2), (3, 2), (3, 3)])
 def test_a_few_images_can_be_augmented_too(n, k, stripes):
-    settings = {"pretrain_epochs": 2, "warmup_epochs": 1, "epochs": 2, "random_state": 0}
+    settings = {
+        "init": "graph",
+        "pretrain_epochs": 2,
+        "warmup_epochs": 1,
+        "epochs": 2,
+        "random_state": 0,
+    }
     model = MIADM(k, augment=True, **settings).fit(stripes[0][:n])
     assert model.labels_.shape == (n,)
     assert set(model.labels_) <= set(range(k))
@@ -128,8 +152,14 @@ def test_neighbours_in_the_graph_vote_where_images_are_augmented(given, vote, st
         "votes",
         lambda self, *p, **q: seen.append(self.neighbors) or votes(self, *p, **q),
     )
-    settings = {"pretrain_epochs": 1, "warmup_epochs": 0, "epochs": 1, "random_state": 0}
-    model = MIADM(3, **settings, **given).fit(stripes[0])
+    settings = {
+        "init": "graph",
+        "pretrain_epochs": 1,
+        "warmup_epochs": 0,
+        "epochs": 1,
+        "random_state": 0,
+    }
+    model = MIADM(3, **{**settings, **given}).fit(stripes[0])
     assert (model.history_[-1]["vote_weight"] is not None) == vote
     if not vote:
         assert not seen

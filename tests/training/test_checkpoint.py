@@ -1,18 +1,21 @@
 import json
 import struct
 from contextlib import nullcontext
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
 import torch
+from sklearn.base import clone
 from torch import nn
 
 from infomeans import DCN, DEC, DEPICT, MIADM, MID, Autoencoder, SRKMeans
 from infomeans.errors import InputError
 from infomeans.training import Callback, Checkpoint, resolve_settings, trainer, votes
 
-LENGTHS = {"pretrain_epochs": 3, "warmup_epochs": 3, "epochs": 3}
+LENGTHS = {"init": "graph", "pretrain_epochs": 3, "warmup_epochs": 3, "epochs": 3}
+CHOICE = {**LENGTHS, "init": "auto"}
+"""Settings with a start that is chosen among several."""
 
 
 class Killed(Callback):
@@ -42,13 +45,26 @@ def break_off_and_go_on(model, X, phase, epoch):
     model.set_params(callbacks=None).fit(X)
 
 
-@pytest.mark.parametrize("cls", [MIADM, SRKMeans, DEPICT, MID, DEC, DCN])
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.7, 1.0])
-def test_a_broken_training_ends_as_an_unbroken_one(cls, share, stripes, tmp_path):
+@pytest.fixture(scope="module")
+def unbroken(stripes):
+    """A training that nothing interrupts, of each method."""
+    return cache(
+        lambda cls: cls(3, random_state=0, **CHOICE if cls is MIADM else LENGTHS).fit(stripes[0])
+    )
+
+
+@pytest.mark.parametrize(
+    ("cls", "share"),
+    [
+        *((MIADM, share) for share in (0.2, 0.5, 0.7, 1.0)),
+        *((cls, share) for cls in (SRKMeans, DEPICT, MID, DEC, DCN) for share in (0.5, 1.0)),
+    ],
+)
+def test_a_broken_training_ends_as_an_unbroken_one(cls, share, unbroken, stripes, tmp_path):
     images, _ = stripes
-    whole = cls(3, random_state=0, **LENGTHS).fit(images)
+    whole = unbroken(cls)
     last = whole.history_[round(share * (len(whole.history_) - 1))]
-    model = cls(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state")
+    model = clone(whole).set_params(checkpoint=tmp_path / "state")
     break_off_and_go_on(model, images, last["phase"], last["epoch"])
     assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
     assert np.array_equal(model.initial_labels_, whole.initial_labels_)
@@ -69,22 +85,12 @@ def test_a_broken_training_knows_where_it_was_best(epoch, stripes, tmp_path, mon
     assert np.array_equal(again.predict_proba(images), whole.predict_proba(images))
 
 
-@pytest.mark.parametrize(
-    ("cls", "phase", "epoch"),
-    [
-        (MIADM, "warm-up", 0),
-        (MIADM, "alternate", 0),
-        (MIADM, "alternate", 1),
-        (DEC, "alternate", 1),
-    ],
-)
-def test_a_broken_training_on_augmented_images_goes_on_as_well(
-    cls, phase, epoch, stripes, tmp_path
-):
+@pytest.mark.parametrize(("phase", "epoch"), [("warm-up", 0), ("alternate", 1)])
+def test_a_broken_training_on_augmented_images_goes_on_as_well(phase, epoch, stripes, tmp_path):
     images, _ = stripes
     settings = {**LENGTHS, "random_state": 0, "augment": True}
-    whole = cls(3, **settings).fit(images)
-    model = cls(3, **settings, checkpoint=tmp_path / "state")
+    whole = MIADM(3, **settings).fit(images)
+    model = MIADM(3, **settings, checkpoint=tmp_path / "state")
     break_off_and_go_on(model, images, phase, epoch)
     assert np.array_equal(model.predict_proba(images), whole.predict_proba(images))
     untimed = [[{**h, "seconds": 0} for h in m.history_] for m in (model, whole)]
@@ -128,6 +134,13 @@ def test_the_best_state_of_pretraining_survives(stripes, tmp_path):
     assert np.array_equal(model.transform(images), whole.transform(images))
 
 
+@pytest.fixture(scope="module")
+def done(stripes, tmp_path_factory):
+    """A training that has left its state."""
+    state = tmp_path_factory.mktemp("done") / "state"
+    return MIADM(3, random_state=0, **LENGTHS, checkpoint=state).fit(stripes[0])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -139,19 +152,16 @@ def test_the_best_state_of_pretraining_survives(stripes, tmp_path):
         ({"learning_rate": 0.1}, "learning_rate"),
     ],
 )
-def test_another_training_is_refused(change, message, stripes, tmp_path):
-    images, _ = stripes
-    model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state").fit(images)
+def test_another_training_is_refused(change, message, done, stripes):
     with pytest.raises(ValueError, match=message):
-        model.set_params(**change).fit(images)
+        clone(done).set_params(**change).fit(stripes[0])
 
 
-def test_other_data_are_refused(stripes, tmp_path):
+def test_other_data_are_refused(done, stripes):
     images, _ = stripes
-    model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state").fit(images)
     for other in (images + 1, images.astype(np.float32), images.reshape(120, 72)):
         with pytest.raises(InputError, match="its data is"):
-            model.fit(other)
+            clone(done).fit(other)
 
 
 def test_other_weights_of_ones_own_network_are_refused(blobs, tmp_path):
@@ -163,13 +173,11 @@ def test_other_weights_of_ones_own_network_are_refused(blobs, tmp_path):
         model.set_params(network=networks[1]).fit(X)
 
 
-def test_other_defaults_of_another_version_are_refused(stripes, tmp_path, monkeypatch):
-    images, _ = stripes
-    model = MIADM(3, random_state=0, **LENGTHS, checkpoint=tmp_path / "state").fit(images)
+def test_other_defaults_of_another_version_are_refused(done, stripes, monkeypatch):
     other = partial(resolve_settings, pretrain_learning_rate=0.1)
     monkeypatch.setattr("infomeans.estimators.deep_clusterer.resolve_settings", other)
     with pytest.raises(InputError, match="its settings is"):
-        model.fit(images)
+        clone(done).fit(stripes[0])
 
 
 @pytest.mark.parametrize(("cls", "refused"), [(MIADM, True), (Autoencoder, False)])

@@ -15,7 +15,13 @@ from infomeans.training import Callback, make_fabric, resolve_settings
 from infomeans.training.checkpoint import Checkpoint
 from infomeans.training.phases import HALVINGS, Loop
 
-LENGTHS = {"pretrain_epochs": 2, "warmup_epochs": 2, "epochs": 4, "random_state": 0}
+LENGTHS = {
+    "init": "graph",
+    "pretrain_epochs": 2,
+    "warmup_epochs": 2,
+    "epochs": 4,
+    "random_state": 0,
+}
 
 
 class Failing(nn.Module):

@@ -13,7 +13,7 @@ from infomeans.training import Callback, make_fabric, resolve_settings
 from infomeans.training import trainer as trainer_module
 from infomeans.training.phases import mean_loss
 
-QUICK = {"pretrain_epochs": 4, "warmup_epochs": 2, "epochs": 2, "random_state": 0}
+QUICK = {"init": "graph", "pretrain_epochs": 4, "warmup_epochs": 2, "epochs": 2, "random_state": 0}
 
 
 class Spread(DCNMethod):
