@@ -14,6 +14,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin
 from torch import Tensor
 
 from infomeans import functional as IF
@@ -22,7 +23,7 @@ from infomeans.data.memory import SHARE, Memory, in_parts, total_memory
 from infomeans.graph.agglomeration import Sizes, clusters_and_graph
 from infomeans.methods.state import Neighbors
 from infomeans.start.score import Score
-from infomeans.threads import openmp_threads
+from infomeans.threads import allowed, openmp_threads
 from infomeans.torchrun import on_this_machine
 
 Init = Literal["auto", "graph", "kmeans", "soft_kmeans"] | ArrayLike
@@ -167,11 +168,11 @@ def start_samples(memory: Memory, n_clusters: int) -> int:
 
 def _nearest(z: Array, some: Array, block: int = 16_384) -> IntArray:
     """The nearest of some samples for each sample (n,)."""
-    points, found, at = torch.as_tensor(some), np.empty(len(z), dtype=np.int64), 0
-    for part in in_parts(z, block):
-        nearest = IF.squared_distances(torch.as_tensor(part), points).argmin(dim=1)
-        found[at : at + len(part)] = nearest.numpy()
-        at += len(part)
+    found, at = np.empty(len(z), dtype=np.int64), 0
+    with openmp_threads(allowed()):
+        for part in in_parts(z, block):
+            found[at : at + len(part)] = pairwise_distances_argmin(part, some)
+            at += len(part)
     return found
 
 
