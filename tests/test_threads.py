@@ -2,6 +2,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import ExitStack
 from threading import Barrier, Thread
 
 import pytest
@@ -221,6 +222,14 @@ def test_a_limit_holds_for_blas_too():
         with threads.limited(2):
             assert blas() == {2}
         assert blas() == {1}
+    assert blas() == before
+
+
+def test_a_limit_of_openmp_leaves_blas_as_it_is():
+    before, outer = blas(), ExitStack()
+    outer.enter_context(threads.limited(1))
+    with threads.openmp_threads(1):
+        outer.close()
     assert blas() == before
 
 

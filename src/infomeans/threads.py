@@ -261,18 +261,22 @@ def default_threads(work: float) -> int:
 @contextmanager
 def openmp_threads(n_threads: int) -> Iterator[None]:
     """Let scikit-learn and faiss compute with this number of OpenMP threads."""
-    with _controller().limit(limits=n_threads, user_api="openmp"):
+    # Leaving restores the libraries that were selected, and BLAS may be limited by another thread.
+    with _controller().select(user_api="openmp").limit(limits=n_threads):
         yield
 
 
 def _controller() -> ThreadpoolController:
-    """The libraries with threads. Looking for them takes long, and only imports load new ones."""
-    if _Libraries.modules != len(sys.modules):
-        from threadpoolctl import ThreadpoolController
+    """The libraries with threads. Looking for them takes long; imports may have loaded new ones."""
+    from threadpoolctl import ThreadpoolController
 
-        _Libraries.controller = ThreadpoolController()
-        _Libraries.modules = len(sys.modules)
-    return _Libraries.controller
+    with _Libraries.lock:
+        modules = len(sys.modules)
+        if _Libraries.modules != modules:
+            _Libraries.controller = ThreadpoolController()
+            # Another thread may import while the search lasts; then the next call looks again.
+            _Libraries.modules = modules
+        return _Libraries.controller
 
 
 class _Libraries:
@@ -280,6 +284,7 @@ class _Libraries:
 
     modules = 0
     controller: ThreadpoolController
+    lock = threading.Lock()
 
 
 class _Inside(threading.local):
@@ -313,7 +318,7 @@ _here, _lock = _Inside(), threading.Lock()
 def _after_fork() -> None:
     """Start anew in a forked process, whose parent may have held the lock."""
     global _lock
-    _Forked.here, _lock = True, threading.Lock()
+    _Forked.here, _lock, _Libraries.lock = True, threading.Lock(), threading.Lock()
     _Outside.inside = _Outside.blas_inside = 0
 
 

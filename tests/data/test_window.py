@@ -67,9 +67,11 @@ def test_samples_are_mixed_within_a_window_and_windows_are_of_random_blocks(wind
 
 
 def test_a_window_of_all_samples_gives_the_order_of_samples_in_memory(rows):
-    torch.manual_seed(3)
-    expected = TensorFeed(torch.zeros(N, 1)).order()
-    np.testing.assert_array_equal(drawn(Window(rows, BLOCK, 100), seed=3), expected)
+    for samples in (None, torch.randperm(N, generator=torch.Generator().manual_seed(0))[:300]):
+        torch.manual_seed(3)
+        expected = TensorFeed(torch.zeros(N, 1)).order(samples)
+        order = drawn(Window(rows, BLOCK, 100), seed=3, samples=samples)
+        np.testing.assert_array_equal(order, expected)
 
 
 @pytest.mark.parametrize("batch", [10, 64, 300])

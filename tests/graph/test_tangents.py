@@ -165,3 +165,17 @@ def test_information_of_neighbours_is_the_logarithm_of_equal_clusters_that_none_
     assert neighbor_information(graph, groups) == pytest.approx(np.log(4))
     assert neighbor_information(graph, np.random.default_rng(0).permutation(groups)) < 0.2
     assert neighbor_information(graph, np.zeros(120, dtype=int)) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32])
+def test_information_of_neighbours_does_not_depend_on_the_type_of_the_labels(kind):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    graph, labels = neighbor_graph(X, 8), np.arange(200) % 20
+    expected = neighbor_information(graph, labels)
+    assert neighbor_information(graph, labels.astype(kind)) == expected
+
+
+def test_samples_without_a_label_tell_neighbours_nothing():
+    graph = neighbor_graph(np.array([[0.0], [0.1], [5.0], [5.1], [99.0]]), 1)
+    labels = np.array([0, 0, 1, 1, -1])
+    assert neighbor_information(graph, labels) == pytest.approx(np.log(2))

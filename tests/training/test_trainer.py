@@ -316,6 +316,15 @@ def test_more_samples_need_fewer_epochs(n, expected):
     assert settings(n).pretrain_epochs == expected
 
 
+def test_a_warm_up_is_as_long_as_the_samples_that_it_trains_on_need():
+    few = settings(20_000, embedded=True, shape=(16,))
+    many, of_a_selection = (
+        settings(5_000_000, embedded=True, shape=(16,), n_selected=n) for n in (None, 20_000)
+    )
+    assert of_a_selection.warmup_epochs == few.warmup_epochs == 30
+    assert many.warmup_epochs == many.epochs == of_a_selection.epochs == 2
+
+
 def test_larger_images_need_more_of_the_budget():
     epochs = [
         resolve_settings("fast", 10_000, (1, side, side)).pretrain_epochs for side in (16, 28, 64)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from infomeans import MIADM
-from infomeans.data import Dataset
+from infomeans.data import Dataset, copies
 from infomeans.runs import Run
 from infomeans.workflows.cluster import cluster
 from infomeans.workflows.duplicates import find_duplicates
@@ -50,6 +50,14 @@ def test_three_copies_are_one_group_and_none_are_no_group():
     found = find_duplicates(Dataset.of_array(np.arange(10.0)[:, None]))
     assert found.groups == []
     assert found.as_dict() == {"groups": 0, "samples": 0, "exact": 0}
+
+
+def test_copies_are_found_across_the_parts_that_are_compared(monkeypatch):
+    monkeypatch.setattr(copies, "ROWS", 7)
+    rows = np.random.default_rng(0).integers(0, 12, size=(100, 1)).astype(float)
+    first = {value: at for at, value in reversed([*enumerate(rows[:, 0].tolist())])}
+    found = copies.first_copies(Dataset.of_array(rows))
+    assert found.tolist() == [first[value] for value in rows[:, 0].tolist()]
 
 
 def test_all_copies(tmp_path):

@@ -9,7 +9,7 @@ from infomeans.cli.reporting import errors, fail, loading, say
 from infomeans.errors import InputError
 
 USES = {
-    "model": "predict, recut and export need it; train again",
+    "model": "predict, recut and export need the model; train again",
     "labels.csv": "labels.parquet has the same, if it is there; otherwise take the clusters of "
     "posteriors.npy, in the order of the input",
     "labels.parquet": "labels.csv has the same",

@@ -39,13 +39,11 @@ def first_copies(data: Dataset) -> IntArray:
         at += len(block)
     # The sort is stable, so the first of equal samples comes first.
     order = np.lexsort(hashes.T)
-    same = np.arange(len(data))
-    for first in range(0, len(data), ROWS):
-        # One before, to compare with.
-        part = order[max(first - 1, 0) : first + ROWS]
-        again = 1 + np.flatnonzero((hashes[part[1:]] == hashes[part[:-1]]).all(axis=1))
-        same[part[again]] = part[again - 1]
-    # What equals the sample before equals the first of these.
-    for copy in order[same[order] != order]:
-        same[copy] = same[same[copy]]
+    same, last = np.empty(len(data), dtype=np.int64), 0
+    for at in range(0, len(data), ROWS):
+        part, before = order[at : at + ROWS], order[np.arange(at - 1, at + ROWS - 1) % len(data)]
+        new = (hashes[part] != hashes[before[: len(part)]]).any(axis=1)
+        places = np.where(new, np.arange(at, at + len(part)), last)
+        np.maximum.accumulate(places, out=places)
+        same[part], last = order[places], int(places[-1])
     return same

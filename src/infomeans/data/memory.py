@@ -8,12 +8,15 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from infomeans.errors import InputError
@@ -36,8 +39,11 @@ MAPPED_BYTES = 2**26
 ROWS = 2**16
 """Number of rows that are looked at together."""
 
-MAPPED: weakref.WeakSet[Any] = weakref.WeakSet()
+_MAPPED: weakref.WeakSet[Any] = weakref.WeakSet()
 """The mapped files of all shelves."""
+
+_lock = threading.Lock()
+"""Fits in several threads map and release files."""
 
 
 @dataclass(frozen=True)
@@ -147,11 +153,43 @@ def free_memory() -> float:
         return float("inf")
 
 
+def _after_fork() -> None:
+    """Another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def remember(mapped: Any) -> None:
+    """Let `in_parts` release this mapped file."""
+    with _lock:
+        _MAPPED.add(mapped)
+
+
 def in_parts(rows: NDArray[Any], size: int = ROWS) -> Iterator[NDArray[Any]]:
     """Rows of an array, some at a time; if they are mapped from a file, they then leave memory."""
     for first in range(0, max(len(rows), 1), size):
         yield rows[first : first + size]
-        release(MAPPED)
+        with _lock:
+            mapped = [*_MAPPED]
+        release(mapped)
+
+
+def joined(parts: Iterable[NDArray[Any]], n: int) -> NDArray[Any]:
+    """The values (n, ...) of at least one part, copied to their places as they come.
+
+    Small arrays that are kept between large temporary ones would fragment the memory.
+    """
+    parts = iter(parts)
+    first = next(parts)
+    found, at = np.empty((n, *first.shape[1:]), first.dtype), 0
+    for part in chain([first], parts):
+        found[at : at + len(part)] = part
+        at += len(part)
+    return found
 
 
 def release(mapped: Iterable[Any]) -> None:

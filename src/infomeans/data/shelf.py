@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from infomeans.data.memory import MAPPED, Memory, release
+from infomeans.data.memory import Memory, release, remember
 
 SHARE = 0.125
 """Share of the memory that one tensor may take; training keeps a few of them."""
@@ -31,7 +31,7 @@ class Shelf:
     Examples
     --------
     >>> import torch
-    >>> from infomeans.data.memory import MAPPED, Memory, release
+    >>> from infomeans.data.memory import Memory
     >>> from infomeans.data.shelf import Shelf
     >>> small = Shelf(Memory(limit=100))
     >>> rows = small.rows(iter([torch.ones(3, 4), torch.zeros(2, 4)]), 5)
@@ -96,7 +96,7 @@ class Shelf:
             array: np.memmap[Any, Any] = np.memmap(file, kind, "r+", shape=shape)
         mapped = array._mmap  # type: ignore[attr-defined]
         self._mapped.add(mapped)
-        MAPPED.add(mapped)
+        remember(mapped)
         return torch.from_numpy(array)
 
 

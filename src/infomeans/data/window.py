@@ -58,37 +58,38 @@ class Window:
         Parameters
         ----------
         samples : (m,) integer tensor, optional
-            Positions to put in order; by default all.
+            Distinct positions to put in order; by default all.
         """
         import torch
 
-        n, kept = len(self.rows), None
-        if samples is not None:
-            kept = torch.zeros(n, dtype=torch.bool)
-            kept[samples.cpu()] = True
+        n = len(self.rows)
         order = torch.empty(n if samples is None else len(samples), dtype=torch.int64)
         kind = np.int32 if n < 2**31 else np.int64
         self._place, at = np.full(n, -1, dtype=kind), 0
         # Window by window: arrays of one number per sample are large.
-        for part in self._windows():
-            part = part if kept is None else part[kept[part]]
+        for part in self._windows(samples):
             part = part[torch.randperm(len(part))]
             order[at : at + len(part)] = part
             self._place[part.numpy()] = np.arange(at, at + len(part), dtype=kind)
             at += len(part)
         return order
 
-    def _windows(self) -> Iterator[Tensor]:
+    def _windows(self, samples: Tensor | None) -> Iterator[Tensor]:
         """The positions in one window after the other; blocks are dealt to windows at random."""
         import torch
 
+        n = len(self.rows)
         if self.slots == self.n_blocks:
-            yield torch.arange(len(self.rows))
+            yield torch.arange(n) if samples is None else samples.cpu()
             return
+        kept = torch.full((n,), samples is None)
+        if samples is not None:
+            kept[samples.cpu()] = True
         within = torch.arange(self.block)
         for blocks in torch.randperm(self.n_blocks).split(self.slots):
             part = (blocks[:, None] * self.block + within).flatten()
-            yield part[part < len(self.rows)]
+            part = part[part < n]
+            yield part[kept[part]]
 
     def batch(self, index: NDArray[Any]) -> NDArray[Any]:
         """The samples at these positions, of a batch of the order or any others."""

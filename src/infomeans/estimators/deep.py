@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from infomeans.processes import Processes
     from infomeans.training import Settings
 
-TRAINING = 2
+TRAINING = 3
 """Number of the way to train: raised if scaling or random numbers change, as then no resume would
 be exact."""
 

@@ -235,12 +235,14 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
 
     def _settings(self, data: Dataset) -> Settings:
         shape = network_shape(data.shape)
+        most = self._most_looked_at(data, self._planned_clusters())
         return resolve_settings(
             self.preset,
             len(data),
             () if self.network is None else shape,
             augment=self.augment,
             embedded=takes_embeddings(self.network),
+            n_selected=None if most is None else min(most, len(data)),
             pretrain_epochs=self.pretrain_epochs,
             warmup_epochs=self.warmup_epochs,
             epochs=self.epochs,
@@ -260,8 +262,8 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
         def found() -> Start:
             number = self._number(embedding, trainer.seed) if self.n_clusters == "auto" else None
             n_clusters = number["best"] if number else self._planned_clusters()
-            most = start_samples(data.memory, n_clusters)
-            if len(data) > most and isinstance(self.init, str) and not self.augment:
+            most = self._most_looked_at(data, n_clusters)
+            if most is not None and len(data) > most:
                 rng = np.random.default_rng(trainer.seed)
                 some = np.sort(rng.choice(len(data), most, replace=False))
                 part = self._find_start(trainer, data.subset(some), embedding[some], n_clusters)
@@ -271,6 +273,12 @@ class DeepClusterer(SampleClusterer, DeepEstimator):
             return replace(start, seconds=time.perf_counter() - began, number=number)
 
         return trainer.processes.made_once(found)
+
+    def _most_looked_at(self, data: Dataset, n_clusters: int) -> int | None:
+        """The most samples that the start may look at; None if it needs all."""
+        if self.augment or not isinstance(self.init, str):
+            return None
+        return start_samples(data.memory, n_clusters)
 
     def _find_start(self, trainer: Trainer, data: Dataset, z: Array, n_clusters: int) -> Start:
         init, sizes, scaling = self.init, self._start_sizes(), trainer.model.scaling

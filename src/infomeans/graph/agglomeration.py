@@ -168,7 +168,7 @@ def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
     graph : (n, n) sparse array
         Weights of the edges, as from `neighbor_graph`.
     labels : (n,) integer array
-        Cluster of each sample.
+        Cluster of each sample. Edges of samples with a negative label do not count.
 
     Examples
     --------
@@ -178,9 +178,12 @@ def neighbor_information(graph: sparse.csr_array, labels: IntArray) -> float:
     >>> round(neighbor_information(graph, np.array([0, 0, 1, 1])), 4)
     0.6931
     """
-    count = int(labels.max()) + 1
-    ends = np.repeat(labels, np.diff(graph.indptr)) * count + labels[graph.indices]
-    joint = np.bincount(ends, graph.data / graph.data.sum(), count**2).reshape(count, count)
+    labels, count = labels.astype(np.int64), int(labels.max()) + 1
+    first, second = np.repeat(labels, np.diff(graph.indptr)), labels[graph.indices]
+    known = (first >= 0) & (second >= 0)
+    weights = np.where(known, graph.data, 0)
+    ends = np.where(known, first * count + second, 0)
+    joint = np.bincount(ends, weights / weights.sum(), count**2).reshape(count, count)
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     met = joint > 0
     return float((joint[met] * np.log(joint[met] / independent[met])).sum())

@@ -123,7 +123,7 @@ class SampleState:
             self.embedding[index],
             self.targets[index],
             initial=None if self.initial is None else self.initial[index],
-            index=self.index[index],
+            index=index + self.span[0] if self._index is None else self._index[index],
         )
         if self.neighbors is not None:
             part.neighbors = Neighbors(*(rows[index] for rows in self.neighbors))

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from infomeans import functional as IF
 from infomeans._typing import Array, IntArray
-from infomeans.data.memory import SHARE, Memory, in_parts, total_memory
+from infomeans.data.memory import SHARE, Memory, in_parts, joined, total_memory
 from infomeans.graph.agglomeration import Sizes, clusters_and_graph
 from infomeans.methods.state import Neighbors
 from infomeans.start.score import Score
@@ -168,12 +168,9 @@ def start_samples(memory: Memory, n_clusters: int) -> int:
 
 def _nearest(z: Array, some: Array, block: int = 16_384) -> IntArray:
     """The nearest of some samples for each sample (n,)."""
-    found, at = np.empty(len(z), dtype=np.int64), 0
     with openmp_threads(allowed()):
-        for part in in_parts(z, block):
-            found[at : at + len(part)] = pairwise_distances_argmin(part, some)
-            at += len(part)
-    return found
+        parts = (pairwise_distances_argmin(part, some) for part in in_parts(z, block))
+        return joined(parts, len(z))
 
 
 def check_init(init: Init, n_samples: int, n_clusters: int) -> IntArray | None:

@@ -31,7 +31,7 @@ class Course:
     seed : int
         An interrupted training restores its own.
     plan : callable
-        Tells the most epochs of each phase.
+        Returns the maximum number of epochs of each phase.
     processes : Processes
         The processes that train together.
     callbacks : sequence of Callback
@@ -42,7 +42,7 @@ class Course:
     ----------
     history : list of Record
     saved : dict or None
-        The state of an interrupted training, until the phase that it was in is resumed.
+        The state of an interrupted training, until the phase in which it stopped is resumed.
     lasting : dict or None
         What was found before the warm-up and does not change any more, for checkpoints.
     begun : bool

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from infomeans._typing import Array, IntArray
-from infomeans.data.memory import in_parts
+from infomeans.data.memory import in_parts, joined
 from infomeans.metrics import accuracy, ari
 from infomeans.problems import cluster_problems, start_problems, training_problems
 
@@ -82,16 +82,14 @@ class Fitted:
     @cached_property
     def labels(self) -> IntArray:
         """The most probable cluster of each sample (n,)."""
-        labels, at = np.empty(len(self.posteriors), dtype=np.int64), 0
-        for part in in_parts(self.posteriors):
-            labels[at : at + len(part)] = part.argmax(axis=1)
-            at += len(part)
-        return labels
+        parts = (part.argmax(axis=1) for part in in_parts(self.posteriors))
+        return joined(parts, len(self.posteriors))
 
     @cached_property
     def confidences(self) -> Array:
         """The probability of that cluster (n,)."""
-        return np.concatenate([part.max(axis=1) for part in in_parts(self.posteriors)])
+        parts = (part.max(axis=1) for part in in_parts(self.posteriors))
+        return joined(parts, len(self.posteriors))
 
     @cached_property
     def sizes(self) -> IntArray:

@@ -150,7 +150,7 @@ def labels_of(method: Method, state: SampleState, samples: Tensor) -> IntArray:
         own = (part >= first) & (part < end)
         z = state.embedding[(part[own] - first).to(state.embedding.device)]
         found[own] = method.log_posteriors(z).argmax(dim=1).cpu()
-    state.shelf.release()
+        state.shelf.release()
     # Every sample belongs to one process; the others add zero.
     return state.processes.total({"labels": labels})["labels"].numpy()
 

@@ -13,7 +13,7 @@ IMAGES = 660_000
 VECTORS = 330_000
 
 LARGE, FEWEST = 100_000, 2
-"""From so many samples on, a phase has the same number of steps, but at least so many epochs."""
+"""With more samples than this, epochs are fewer in proportion, but at least so many."""
 
 BATCH = 100
 WARM_STEPS, PATIENT_STEPS = 400, 100
@@ -100,12 +100,16 @@ class Settings:
 
 
 def fast(
-    n_samples: int, shape: tuple[int, ...] = (), augment: bool = False, embedded: bool = False
+    n_samples: int,
+    shape: tuple[int, ...] = (),
+    augment: bool = False,
+    embedded: bool = False,
+    n_selected: int | None = None,
 ) -> Settings:
     """Settings for a CPU with few cores: one-cycle schedules, fewer epochs for more samples.
 
     - Pretraining sees a fixed total number of pixels and images, or of vectors.
-    - A million samples teach in two epochs what others teach in ten: the steps count.
+    - Of very many samples fewer epochs are enough, because the steps count. This was not measured.
     - A dense network on vectors drifts from its start at a learning rate that suits a convolutional
       one, so its rate is lower. It can learn nearly all of the start, because it has no pixel noise
       to fit, so its warm-up is longer.
@@ -118,10 +122,11 @@ def fast(
     moves = embedded and vectors
     budget = min(PIXELS // math.prod(shape[1:]), IMAGES) if images else VECTORS
     least = _epochs_of_many(10, n_samples)
-    warm = _epochs_of_many(60 if vectors and not moves else 30, n_samples)
+    n_warm = n_selected or n_samples
+    warm = _epochs_of_many(60 if vectors and not moves else 30, n_warm)
     return Settings(
         pretrain_epochs=_epochs(budget, n_samples, least=least, most=120),
-        warmup_epochs=max(warm, _epochs_of(WARM_STEPS, n_samples)),
+        warmup_epochs=max(warm, _epochs_of(WARM_STEPS, n_warm)),
         epochs=_epochs(
             330_000 if augment else 130_000, n_samples, least=least, most=100 if augment else 40
         ),
@@ -137,13 +142,17 @@ def fast(
         least_features=16,
         validation_share=0.0,
         pretrain_patience=100,
-        warmup_patience=max(30 if moves else 5, _epochs_of(PATIENT_STEPS, n_samples)),
+        warmup_patience=max(30 if moves else 5, _epochs_of(PATIENT_STEPS, n_warm)),
         warmup_agreement=math.inf if moves else 0.999 if vectors else 0.985,
     )
 
 
 def paper(
-    n_samples: int, shape: tuple[int, ...] = (), augment: bool = False, embedded: bool = False
+    n_samples: int,
+    shape: tuple[int, ...] = (),
+    augment: bool = False,
+    embedded: bool = False,
+    n_selected: int | None = None,
 ) -> Settings:
     """Settings of the paper's text: constant rates, and every phase lasts while it improves."""
     return Settings(
@@ -177,6 +186,7 @@ def resolve_settings(
     *,
     augment: bool = False,
     embedded: bool = False,
+    n_selected: int | None = None,
     **overrides: int | float | None,
 ) -> Settings:
     """The settings of a preset for these samples, with overrides.
@@ -193,6 +203,9 @@ def resolve_settings(
         Whether the samples are augmented.
     embedded : bool
         Whether the samples are embeddings of another model.
+    n_selected : int, optional
+        Number of samples in which the start is found, and on which the warm-up trains; by default
+        all.
     **overrides
         Fields of `Settings`; None keeps the value of the preset.
 
@@ -214,7 +227,8 @@ def resolve_settings(
         for name, value in overrides.items()
         if value is not None
     }
-    return replace(PRESETS[preset](n_samples, shape, augment, embedded), **given)  # type: ignore[arg-type]
+    usual = PRESETS[preset](n_samples, shape, augment, embedded, n_selected)
+    return replace(usual, **given)  # type: ignore[arg-type]
 
 
 def _epochs_of(steps: int, n_samples: int) -> int:
@@ -224,7 +238,7 @@ def _epochs_of(steps: int, n_samples: int) -> int:
 
 def _epochs_of_many(epochs: int, n_samples: int) -> int:
     """As many epochs as asked for, or fewer of very many samples."""
-    return min(epochs, max(FEWEST, round(epochs * LARGE / n_samples)))
+    return min(epochs, max(FEWEST, math.ceil(epochs * LARGE / n_samples)))
 
 
 def _epochs(samples: int, n_samples: int, *, least: int, most: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import torch
@@ -114,7 +115,7 @@ class Trainer:
         self.course = Course(
             self.network,
             seed,
-            self._plan,
+            partial(_plan, model, settings),
             processes=processes,
             callbacks=callbacks,
             checkpoint=checkpoint,
@@ -143,7 +144,7 @@ class Trainer:
     def pretrain(self, x: Feed) -> None:
         """Train the network alone: its reconstruction, or what the method asks for instead."""
         epochs, step = self.settings.pretrain_epochs, self._pretraining_step()
-        if self._pretraining() == "none" or epochs == 0:
+        if _pretraining(self.model) == "none" or epochs == 0:
             return
         share, seed = self.settings.validation_share, seed_for(self.seed, len(PHASES))
         trained, held_out = hold_out(len(x), share, seed=seed)
@@ -408,7 +409,7 @@ class Trainer:
         return self.processes.made_once(lambda: score(labels))
 
     def _pretraining_step(self) -> TrainingStep:
-        own = self.method.to(self.fabric.device) if self._pretraining() == "own" else None
+        own = self.method.to(self.fabric.device) if _pretraining(self.model) == "own" else None
         return TrainingStep(self.model.network, own, self.augment, pretraining=True)
 
     def _step(self) -> TrainingStep:
@@ -418,19 +419,22 @@ class Trainer:
         rate = self.settings.learning_rate
         return Loop(self.fabric, self.settings, self._step(), rate, total_steps, self.processes)
 
-    def _pretraining(self) -> str:
-        """What pretraining is about: "reconstruction", "own" or "none"."""
-        kind = "reconstruction" if self.model.method is None else self.method.pretraining
-        possible = kind != "reconstruction" or self.model.network.reconstructs
-        return kind if possible else "none"
 
-    def _plan(self) -> dict[str, int]:
-        """The most epochs of each phase."""
-        settings, plan = self.settings, {}
-        if self._pretraining() != "none":
-            plan["pretrain"] = settings.pretrain_epochs
-        if self.model.method is not None:
-            if self.method.wants_start:
-                plan |= {"start": 0, "warm-up": settings.warmup_epochs}
-            plan["alternate"] = settings.epochs
-        return {phase: epochs for phase, epochs in plan.items() if epochs or phase == "start"}
+def _pretraining(model: Model) -> str:
+    """What pretraining is about: "reconstruction", "own" or "none"."""
+    method = cast("Method | None", model.method)
+    kind = "reconstruction" if method is None else method.pretraining
+    possible = kind != "reconstruction" or model.network.reconstructs
+    return kind if possible else "none"
+
+
+def _plan(model: Model, settings: Settings) -> dict[str, int]:
+    """Maximum number of epochs of each phase."""
+    plan = {}
+    if _pretraining(model) != "none":
+        plan["pretrain"] = settings.pretrain_epochs
+    if model.method is not None:
+        if model.method.wants_start:
+            plan |= {"start": 0, "warm-up": settings.warmup_epochs}
+        plan["alternate"] = settings.epochs
+    return {phase: epochs for phase, epochs in plan.items() if epochs or phase == "start"}
