@@ -225,11 +225,31 @@ def test_a_limit_holds_for_blas_too():
     assert blas() == before
 
 
+def of_its_own_threads():
+    """The numbers of threads of every BLAS that does not take them from OpenMP."""
+    return [
+        lib["num_threads"]
+        for lib in threadpool_info()
+        if lib["user_api"] == "blas" and lib["threading_layer"] != "openmp"
+    ]
+
+
 def test_a_limit_of_openmp_leaves_blas_as_it_is():
-    before, outer = blas(), ExitStack()
+    before, outer = of_its_own_threads(), ExitStack()
     outer.enter_context(threads.limited(1))
     with threads.openmp_threads(1):
         outer.close()
+    assert of_its_own_threads() == before
+
+
+def test_a_limit_of_blas_holds_until_the_last_thread_has_left():
+    first, second = ExitStack(), ExitStack()
+    before = blas()
+    first.enter_context(threads._blas_threads(1))
+    second.enter_context(threads._blas_threads(1))
+    first.close()
+    assert blas() == {1}
+    second.close()
     assert blas() == before
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from infomeans.torchrun import on_this_machine
 
@@ -302,7 +302,7 @@ class _Outside:
     found = 1
     inside = 0
     blas: Any = None
-    blas_inside = 0
+    blas_limits: ClassVar[list[int]] = []
 
 
 class _Forked:
@@ -319,7 +319,8 @@ def _after_fork() -> None:
     """Start anew in a forked process, whose parent may have held the lock."""
     global _lock
     _Forked.here, _lock, _Libraries.lock = True, threading.Lock(), threading.Lock()
-    _Outside.inside = _Outside.blas_inside = 0
+    _Outside.inside = 0
+    _Outside.blas_limits.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -364,19 +365,21 @@ def _torch_threads(n_threads: int) -> Iterator[None]:
 def _blas_threads(n_threads: int) -> Iterator[None]:
     """Set the number of threads of numpy's and scipy's BLAS, and restore the previous one.
 
-    All threads of a process share this number. The last one to leave restores the first number.
+    All threads of a process share this number. When one leaves, the limit of another that is still
+    inside holds. The last one to leave restores the first number.
     """
     with _lock:
         blas = _controller().select(user_api="blas")
-        if not _Outside.blas_inside:
+        if not _Outside.blas_limits:
             _Outside.blas = blas.limit(limits=None)
-        _Outside.blas_inside += 1
-        limits = blas.limit(limits=n_threads)
+        _Outside.blas_limits.append(n_threads)
+        blas.limit(limits=n_threads)
     try:
         yield
     finally:
         with _lock:
-            _Outside.blas_inside -= 1
-            limits.restore_original_limits()
-            if not _Outside.blas_inside:
+            _Outside.blas_limits.remove(n_threads)
+            if _Outside.blas_limits:
+                blas.limit(limits=_Outside.blas_limits[-1])
+            else:
                 _Outside.blas.restore_original_limits()

@@ -16,7 +16,7 @@ from infomeans import data, load
 from infomeans.errors import InputError
 from infomeans.files import sealed
 from infomeans.runs import Run
-from infomeans.training import Trainer
+from infomeans.training.course import Course
 from infomeans.workflows.cluster import cluster
 from infomeans.workflows.request import Request
 
@@ -104,7 +104,7 @@ def test_the_default_folder_is_a_new_one(infomeans, table, tmp_path, monkeypatch
         assert (tmp_path / name / "labels.csv").exists()
 
 
-class Broken(Trainer):
+class Broken(Course):
     """Is interrupted after so many epochs."""
 
     left = 3
@@ -119,7 +119,7 @@ class Broken(Trainer):
 def test_a_run_that_was_stopped_is_resumed(infomeans, run, photos, tmp_path, monkeypatch):
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        patch.setattr("infomeans.training.trainer.Course", Broken)
         result = infomeans("cluster", photos, "-k", 3, "--out", out, *QUICK, code=130)
     assert f"--resume --out {out}" in result.output
     assert len((out / "history.jsonl").read_text().splitlines()) == 3
@@ -132,7 +132,7 @@ def test_a_run_that_was_stopped_is_resumed(infomeans, run, photos, tmp_path, mon
 def test_resuming_holds_on_to_what_was_begun(infomeans, photos, table, tmp_path, monkeypatch):
     out = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        patch.setattr("infomeans.training.trainer.Course", Broken)
         infomeans("cluster", photos, "-k", 3, "--out", out, *FROM_A_GRAPH, code=130)
     before = contents(out)
     for change in (
@@ -153,7 +153,7 @@ def test_a_run_is_resumed_from_anywhere(infomeans, photos, tmp_path, monkeypatch
     (tmp_path / "truth.txt").write_text("x\n" * 120)
     monkeypatch.chdir(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        patch.setattr("infomeans.training.trainer.Course", Broken)
         options = ["-k", 3, "--labels", "truth.txt", "--out", out]
         infomeans("cluster", photos, *options, *FROM_A_GRAPH, code=130)
     monkeypatch.chdir(photos)
@@ -166,7 +166,7 @@ def test_a_resumed_run_that_fails_keeps_its_state(infomeans, photos, run, tmp_pa
     out = tmp_path / "run"
     shutil.copytree(run, out)
     with monkeypatch.context() as patch:
-        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        patch.setattr("infomeans.training.trainer.Course", Broken)
         options = ["-k", 3, "--seed", 1, "--out", out, "--overwrite"]
         infomeans("cluster", photos, *options, *FROM_A_GRAPH, code=130)
 
@@ -259,7 +259,7 @@ def test_changed_data_are_not_resumed(infomeans, table, tmp_path, monkeypatch):
     copy, out = tmp_path / "table.csv", tmp_path / "run"
     copy.write_bytes(table.read_bytes())
     with monkeypatch.context() as patch:
-        patch.setattr("infomeans.estimators.deep.Trainer", Broken)
+        patch.setattr("infomeans.training.trainer.Course", Broken)
         infomeans("cluster", copy, "-k", 3, "--out", out, *FROM_A_GRAPH, code=130)
     copy.write_text("\n".join(copy.read_text().splitlines()[:-1]))
     assert "have changed" in infomeans("cluster", "--resume", "--out", out, code=2).output

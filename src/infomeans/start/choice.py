@@ -44,6 +44,9 @@ NEAREST = 4
 CLEAR_LEAD = 0.02
 """Lead that a graph needs over K-means, as a share of log K: it has seen half of the edges."""
 
+DIGITS = 9
+"""Scores are compared to so many digits: rounding must not decide among equal candidates."""
+
 Views = Mapping[str, Array]
 Clusterings = dict[tuple[Way, tuple[str, ...]], IntArray]
 
@@ -125,9 +128,13 @@ def choose(
                 way,
                 names,
                 labels,
-                score=_mean(wider, labels, weights),
-                near=_mean(nearest, labels, weights),
-                openness=trees[names].openness(labels, means[names]) if way == "graph" else 0.0,
+                score=round(_mean(wider, labels, weights), DIGITS),
+                near=round(_mean(nearest, labels, weights), DIGITS),
+                openness=(
+                    round(trees[names].openness(labels, means[names]), DIGITS)
+                    if way == "graph"
+                    else 0.0
+                ),
             )
             for (way, names), labels in clusters.items()
         ]
@@ -268,7 +275,7 @@ def _kmeans(z: Array, graph: sparse.csr_array, n_clusters: int, seed: int) -> In
     """The run of K-means whose clusters have the most information between neighbours."""
     seeds = np.random.default_rng(seed).integers(2**31, size=RUNS)
     runs = (kmeans(z, n_clusters, seed=one, n_init=1).labels_.astype(np.int64) for one in seeds)
-    return max(runs, key=lambda labels: neighbor_information(graph, labels))
+    return max(runs, key=lambda labels: round(neighbor_information(graph, labels), DIGITS))
 
 
 def _by_chance(z: Array, n_clusters: int, n_neighbors: int, seed: int) -> float:
