@@ -14,7 +14,7 @@ from infomeans._typing import Array, IntArray
 from infomeans.data import Dataset
 from infomeans.data import open as open_input
 from infomeans.data.files import printable
-from infomeans.data.memory import in_parts
+from infomeans.data.memory import in_parts, joined
 from infomeans.errors import InputError
 from infomeans.estimators.base import SampleClusterer
 from infomeans.plots.typical import typical_samples
@@ -112,7 +112,8 @@ class Findings:
 
     def _by_rows(self, function: Callable[[Array], NDArray[Any]]) -> NDArray[Any]:
         """What a function gives for every row of the posteriors, some rows at a time."""
-        return np.concatenate([function(block) for block in in_parts(self.posteriors)])
+        parts = (function(block) for block in in_parts(self.posteriors))
+        return joined(parts, len(self.posteriors))
 
     def members(self, cluster: int) -> IntArray:
         """Positions of the samples in a cluster."""
